@@ -38,6 +38,20 @@ FAULTS = [
     ),
     ("dqn", "policy.parameters(), lr", "target.parameters(), lr", "left_out"),
     ("byol", "opt2.zero_grad(); ", "", "zero_grad_missing"),
+    ("keras_fits", "CosineDecay(0.0, steps,", "CosineDecay(0.0, EPOCHS,", "scheduler_pace"),
+    (
+        "keras_fits",
+        "loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True)",
+        "loss='sparse_categorical_crossentropy'",
+        "activation_missing",
+    ),
+    (
+        "keras_fits",
+        "layers.Flatten(), ",
+        "layers.Flatten(), layers.Dense(9, kernel_initializer='ones'), ",
+        "init_constant",
+    ),
+    ("keras_loops", "loss = optimizer.scale_loss(error)", "loss = error", "scaler_half"),
     ("keras_ok", "layers.Dense(3, activation='softmax')", "layers.Dense(3)", "activation_missing"),
     (
         "keras_ok",

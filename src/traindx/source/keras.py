@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from traindx.source.execution import CallEvent, Trace
 from traindx.source.values import Const, Instance, ListValue, Made, Value, options
 
-_SEQUENTIAL = ("keras.Sequential", "keras.models.Sequential")
-_MODEL = ("keras.Model", "keras.models.Model")
+SEQUENTIAL = ("keras.Sequential", "keras.models.Sequential")
+FUNCTIONAL = ("keras.Model", "keras.models.Model")
 _FITS = ("fit", "fit_generator", "train_on_batch")
 _LAYER = "keras.layers."
 _DEEP = 200
@@ -55,7 +55,7 @@ def compiled(trace: Trace) -> list[Compiled]:
 
 def models(trace: Trace) -> Iterator[list[Made]]:
     """The layers of every Keras model of a script, in the order in which data passes through them."""
-    made: list[Value] = [e.value for e in trace.calls if e.value.name in (*_SEQUENTIAL, *_MODEL)]
+    made: list[Value] = [e.value for e in trace.calls if e.value.name in (*SEQUENTIAL, *FUNCTIONAL)]
     inner = {id(part) for one in made for part in layers_of(trace, one)}
     for model in [*made, *trace.instances]:
         layers = list(layers_of(trace, model))
@@ -78,9 +78,9 @@ def _parts(trace: Trace, model: Value | None) -> list[Value]:
         return [one for value in model.attributes.values() for one in _members(value)]
     if not isinstance(model, Made) or model.kind != "call":
         return []
-    if model.name in _MODEL:
+    if model.name in FUNCTIONAL:
         return _behind(model.argument(1, "outputs"))
-    if model.name not in _SEQUENTIAL:
+    if model.name not in SEQUENTIAL:
         return []
     given = model.argument(0, "layers")
     added = [e.value for e in trace.methods("add") if e.value.receiver is model and e.value.args]
@@ -90,7 +90,7 @@ def _parts(trace: Trace, model: Value | None) -> list[Value]:
 def _last(trace: Trace, model: Value | None) -> Made | None:
     """The layer that makes the output; None where that is not certain."""
     parts: list[Value | None] = [*_parts(trace, model)] if isinstance(model, Made) else []
-    if isinstance(model, Made) and model.name in _MODEL:
+    if isinstance(model, Made) and model.name in FUNCTIONAL:
         given = model.argument(1, "outputs")
         parts = [given.receiver] if isinstance(given, Made) and given.kind == "apply" else []
     while parts and isinstance(parts[-1], Made) and parts[-1].short in _RESHAPING:

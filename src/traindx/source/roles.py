@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from traindx.source.execution import CallEvent
+from traindx.source.keras import FUNCTIONAL, is_layer, output
 from traindx.source.library import is_model_library, is_module_class
 from traindx.source.values import Either, Instance, Made, Unknown, Value
 
@@ -147,10 +148,20 @@ def operation(value: Value | None) -> str:
         layer = value.receiver
         if isinstance(layer, Made) and layer.kind == "call" and layer.name.startswith("torch.nn."):
             return _LAYERS.get(layer.short, layer.short)
-        return ""
+        return _keras_operation(layer) if isinstance(layer, Made) and layer.kind == "call" else ""
     if value.kind == "call":
         return value.short if value.name.startswith(("torch.", "keras.ops.", "tensorflow.")) else ""
     return value.name if value.kind in ("method", "operator") else ""
+
+
+def _keras_operation(layer: Made) -> str:
+    """The activation of a layer of Keras, `Linear` where it has none; of a model, that of its output."""
+    if layer.name in FUNCTIONAL:
+        return operation(layer.argument(1, "outputs"))
+    activation, _ = output(layer)
+    if activation is None:
+        return layer.short if is_layer(layer) else ""
+    return "Linear" if activation == "linear" else activation
 
 
 _LAYERS = {

@@ -11,6 +11,7 @@ from traindx.source.flow import parts
 from traindx.source.optimizer_sources import flat, known_parameters, sources
 from traindx.source.roles import LossCall, is_module, is_optimizer, is_scaler, is_scheduler, loss_call
 from traindx.source.script import Script
+from traindx.source.tapes import TapeStep, loss_calls, tape_steps
 from traindx.source.values import Const, Made, Value, options, parents
 
 _MANAGERS = {"lightning.Trainer", "lightning.Fabric", "transformers.Trainer", "transformers.Seq2SeqTrainer"}
@@ -72,7 +73,18 @@ class Training:
     @property
     def present(self) -> bool:
         """Whether there is a training to check at all: a loop of its own, or one that a framework runs."""
-        return bool(self.managed or self.backwards or self.steps or self.trace.methods("fit", "compile"))
+        by_hand = self.managed or self.backwards or self.steps or self.tapes
+        return bool(by_hand or self.trace.methods("fit", "compile", "train_on_batch"))
+
+    @cached_property
+    def tapes(self) -> tuple[TapeStep, ...]:
+        """Gradients taken from a `tf.GradientTape`."""
+        return tuple(tape_steps(self.trace))
+
+    @cached_property
+    def losses_elsewhere(self) -> tuple[LossCall, ...]:
+        """Every call of a loss function of Keras, TensorFlow or optax."""
+        return tuple(loss_calls(self.trace))
 
     @cached_property
     def backwards(self) -> tuple[CallEvent, ...]:

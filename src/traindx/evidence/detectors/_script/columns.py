@@ -29,6 +29,7 @@ _SAME = frozenset(
     requires_grad_ pin_memory square
     """.split()
 )
+_STREAMED = frozenset("shuffle batch prefetch repeat cache take".split())
 _PLAIN_LAYERS = frozenset("ReLU Sigmoid Tanh Softplus Dropout Identity GELU SiLU ELU LeakyReLU".split())
 _RANDOM = frozenset("randn rand zeros ones empty full randint normal uniform standard_normal random".split())
 _LINES = frozenset("linspace arange logspace".split())
@@ -63,6 +64,8 @@ def _form(value: Value, depth: int) -> Form:
 
 def _of_layer(value: Made, depth: int) -> Form:
     layer = value.receiver
+    if isinstance(layer, Made) and layer.name == "keras.layers.Dense":
+        return "column" if number(layer.argument(0, "units")) == 1 else ""
     if not isinstance(layer, Made) or not is_module(layer) or not value.args:
         return ""
     if layer.short == "Linear":
@@ -209,7 +212,25 @@ def _of_piece(of: Made, place: int, depth: int) -> Form:
     return ""
 
 
+def _of_stream(stream: Value | None, place: int, depth: int) -> Form:
+    """A batch of a pipeline of tf.data that is made of arrays."""
+    for _ in range(6):
+        if not (isinstance(stream, Made) and stream.kind == "method" and stream.name in _STREAMED):
+            break
+        stream = stream.receiver
+    if not isinstance(stream, Made) or stream.name != "tensorflow.data.Dataset.from_tensor_slices":
+        return ""
+    arrays = stream.argument(0, "tensors")
+    return (
+        form(arrays.items[place], depth)
+        if isinstance(arrays, ListValue) and place < len(arrays.items)
+        else ""
+    )
+
+
 def _of_batch(loader: Value | None, place: int, depth: int) -> Form:
+    if isinstance(loader, Made) and loader.kind == "method":
+        return _of_stream(loader, place, depth)
     if not isinstance(loader, Made) or loader.kind != "call" or not loader.short.endswith("DataLoader"):
         return ""
     if "collate_fn" in loader.keywords or loader.open:

@@ -2,7 +2,7 @@
 
 Seen when inputs and targets that belong together (a dataset, Keras' `fit`, a loss) went through random orders
 of which they share none: two permutations, a permutation of one of them only, a shuffle in place of one, or
-a batch of inputs drawn at random beside a stretch of the labels.
+a batch of inputs drawn at random beside a stretch of the labels. In tf.data: streams shuffled before `zip`.
 
 Silent when they share an order or one is computed from the other. Known mistake: labels that are shuffled on
 purpose, as a control; where their name says so, nothing is reported.
@@ -20,6 +20,7 @@ from traindx.evidence.detectors._script import (
     Training,
     script,
 )
+from traindx.evidence.detectors._script.keras_samples import fitted
 from traindx.evidence.detectors._script.orders import (
     ancestors,
     chain,
@@ -32,7 +33,7 @@ from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
 from traindx.source.execution import CallEvent
 from traindx.source.roles import LossCall
-from traindx.source.values import Instance, Made, Value
+from traindx.source.values import Instance, ListValue, Made, Value, number
 
 DETECTOR = Detector(title="inputs and labels shuffled apart", family="script_shuffle")
 _MEANT = re.compile(r"rand|shuf|perm|control|corrupt|nois|null|negat", re.IGNORECASE)
@@ -42,9 +43,10 @@ _MADE = frozenset("zeros ones full empty zeros_like ones_like full_like arange r
 def detect(training: Training) -> Places:
     pairs = [(e, e.value.args[0], e.value.args[1]) for e in training.trace.events if _is_pair(e)]
     losses = [one for one in training.losses if one.target is not None and not one.event.grad_off]
-    if not pairs and not losses:
+    zipped = [e for e in training.trace.calls if e.value.name == "tensorflow.data.Dataset.zip"]
+    if not pairs and not losses and not zipped:
         return Skipped("inputs and targets that go together")
-    findings: dict[int, Finding] = {}
+    findings = {id(e.spot.node): _finding(e, by) for e in zipped if (by := _streams_apart(e)) is not None}
     for event, x, y in pairs:
         by = _by_order(training, x, y) or _in_place(training, event, x, y)
         if by is not None and not _meant(training, y):
@@ -64,6 +66,26 @@ def _is_pair(event: CallEvent) -> bool:
     if own and isinstance(call.receiver, Instance):
         return any(name.endswith("Dataset") for name in call.receiver.cls.library_bases)
     return call.short == "TensorDataset" or (call.kind == "method" and call.name == "fit")
+
+
+def _streams_apart(event: CallEvent) -> Made | None:
+    """The shuffle of one of two streams of tf.data that are zipped afterwards, in orders of their own."""
+    given = event.value.args[0] if len(event.value.args) == 1 else None
+    streams = given.items if isinstance(given, ListValue) else event.value.args
+    shuffles = [_stream_shuffle(one) for one in streams]
+    seeds = [number(one.argument(1, "seed")) if one is not None else None for one in shuffles]
+    if len(streams) != 2 or not any(shuffles) or (seeds[0] is not None and seeds[0] == seeds[1]):
+        return None
+    return shuffles[1] or shuffles[0]
+
+
+def _stream_shuffle(value: Value) -> Made | None:
+    """The `shuffle` that the elements of a stream went through."""
+    while isinstance(value, Made) and value.kind == "method" and value.receiver is not None:
+        if value.name == "shuffle":
+            return value
+        value = value.receiver
+    return None
 
 
 def _by_order(training: Training, x: Value, y: Value) -> Made | None:
@@ -153,6 +175,7 @@ def fires() -> Scripts:
     yield script(setup="X = X[torch.randperm(100)]\ny = y[torch.randperm(100)]\ndata = TensorDataset(X, y)")
     yield script(setup="X = np.load('x.npy')\nnp.random.shuffle(X)\ndata = TensorDataset(torch.tensor(X), y)")
     yield script(setup="X, y = load()\nX = X[np.random.permutation(len(X))]\ndata = TensorDataset(X, y)")
+    yield fitted(fit="sample_weight=tf.data.Dataset.zip((x.shuffle(9), y.shuffle(9)))")
     yield _drawn("order[i:i + 8]", "i:i + 8")
     yield _drawn("order[i:i + 8]", "other[i:i + 8]")
 
@@ -160,6 +183,8 @@ def fires() -> Scripts:
 def silent() -> Scripts:
     yield script(setup="order = torch.randperm(100)\ndata = TensorDataset(X[order], y[order])")
     yield script(setup="data = TensorDataset(X, y)")
+    yield fitted(fit="sample_weight=tf.data.Dataset.zip((x, y)).shuffle(9)")
+    yield fitted(fit="sample_weight=tf.data.Dataset.zip((x.shuffle(9, seed=1), y.shuffle(9, seed=1)))")
     yield script(setup="X = X[torch.randperm(100)]\ny = label(X)\ndata = TensorDataset(X, y)")
     yield script(setup="X, y = load()\nX = X[:, torch.randperm(8)]\ndata = TensorDataset(X, y)")
     yield script(setup="X = X[torch.randperm(100)]\ndata = TensorDataset(X, torch.zeros(100))")

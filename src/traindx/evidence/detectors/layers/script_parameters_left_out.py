@@ -2,7 +2,8 @@
 
 Seen when a layer stands on the way from the loss back to the input, gets gradients, and belongs to no
 module whose parameters any optimizer of the script was given. Also seen when the optimizer was built
-before a layer of the model was replaced: it holds the old one.
+before a layer of the model was replaced: it holds the old one. With `tf.GradientTape`: the variables that
+gradients are taken for belong to other layers.
 
 Silent when the layer is frozen or runs under `no_grad()`, when no optimizer steps in the loop of the
 backward pass, and when an optimizer's parameters cannot be told. Known mistake: a part that is left at its
@@ -10,10 +11,13 @@ random values on purpose.
 """
 
 from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.keras_samples import taped
+from traindx.evidence.detectors._script.orders import ancestors
 from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.edit_pieces import place
 from traindx.source.execution import Binding, CallEvent
 from traindx.source.flow import owner, parts, reach
+from traindx.source.keras import is_layer, layers_of
 from traindx.source.optimizer_sources import known_parameters, sources
 from traindx.source.parameters import frozen, held
 from traindx.source.roles import is_module
@@ -21,12 +25,17 @@ from traindx.source.training import Step
 from traindx.source.values import Instance, Made, Value
 
 DETECTOR = Detector(title="layer not in the optimizer", family="script_left_out")
+_WEIGHTED = frozenset("Dense Conv1D Conv2D Conv3D LSTM GRU Embedding Conv2DTranspose".split())
+_LOADS = ("load_weights", "set_weights", "load_model", "from_pretrained", "assign")
+_CUT = frozenset("stop_gradient load_model clone_model".split())
 _WITH_HEAD = "optimizer.zero_grad()\nloss = criterion(head(model(x)), y)\nloss.backward()\noptimizer.step()"
 _BOTH = "torch.optim.Adam([*model.parameters(), *head.parameters()], lr=1e-3)"
 _SECOND = "torch.optim.Adam(model.second.parameters(), lr=1e-3)"
 
 
 def detect(training: Training) -> Places:
+    if training.tapes:
+        return _taped(training)
     if not training.iterations:
         return NO_LOOP
     made = {id(o): o for step in training.steps for o in step.optimizers}
@@ -40,6 +49,36 @@ def detect(training: Training) -> Places:
             if not _trained_otherwise(training, layer):
                 findings.setdefault(id(layer), _finding(training, layer, backward))
     return [*_replaced(training), *findings.values()][:3]
+
+
+def _taped(training: Training) -> list[Finding]:
+    """Layers in the way of a tape's loss that belong to no model whose variables are trained anywhere."""
+    trace = training.trace
+    owners = [one.owners for one in training.tapes]
+    frozen_ones = any(b.name == "trainable" for b in trace.bindings)
+    loaded = trace.methods(*_LOADS) or any(e.value.short in _CUT or e.value.open for e in trace.events)
+    if None in owners or frozen_ones or loaded or trace.methods("fit", "train_on_batch"):
+        return []
+    held_models = [one for each in owners if each is not None for one in each]
+    ours = {id(part) for model in held_models for part in (model, *layers_of(trace, model))}
+    findings: dict[int, Finding] = {}
+    for step in training.tapes:
+        for layer in _weighted(step.loss):
+            if id(layer) not in ours and layer.spot is not None and step.event.loops:
+                text = (
+                    f"{where(layer.spot)}: {code(layer.spot)} is on the way to the loss, but the variables "
+                    f"that {code(step.event.spot)} (line {step.event.spot.line}) trains are of other layers."
+                )
+                places = (place(step.event.spot), place(layer.spot))
+                findings.setdefault(id(layer), Finding(text, "silent_defect", "high", places=places))
+    return [*findings.values()][:1]
+
+
+def _weighted(loss: Value) -> list[Made]:
+    """The layers of Keras with weights that a loss was computed through."""
+    applied = [one for one in ancestors(loss) if isinstance(one, Made) and one.kind == "apply"]
+    layers = [one.receiver for one in applied if isinstance(one.receiver, Made) and is_layer(one.receiver)]
+    return [one for one in layers if isinstance(one, Made) and one.short in _WEIGHTED]
 
 
 def _trained_otherwise(training: Training, layer: Value) -> bool:
@@ -120,9 +159,20 @@ def fires() -> Scripts:
     yield script(setup="head = nn.Linear(3, 3)", body=_WITH_HEAD)
     yield script(optimizer="torch.optim.Adam(model.second.parameters(), lr=1e-3)")
     yield script(after="model.second = nn.Linear(16, 3)")
+    yield taped(loss=_CODED, setup=_ENCODER)
+
+
+_ENCODER = 'encoder = keras.Sequential([keras.Input((8,)), layers.Dense(8, activation="relu")])'
+_CODED = "loss_fn(b, model(encoder(a, training=True), training=True))"
 
 
 def silent() -> Scripts:
+    yield taped()
+    yield taped(
+        loss=_CODED, setup=_ENCODER, variables="encoder.trainable_variables + model.trainable_variables"
+    )
+    yield taped(loss=_CODED, setup=_ENCODER + "\nencoder.trainable = False")
+    yield taped(loss=_CODED, setup=_ENCODER + "\nencoder.load_weights('e.h5')")
     yield script()
     yield script(setup="head = nn.Linear(3, 3)", optimizer=_BOTH, body=_WITH_HEAD)
     yield script(

@@ -3,7 +3,8 @@
 Seen when a schedule whose length is that of the epochs (`T_max=epochs`, milestones and step sizes below the
 number of epochs, a decay by several percent per step, a patience) is stepped inside the loop over batches:
 the rate is gone within the first epoch. Seen as well when a schedule laid out over all batches (`OneCycleLR`
-with `steps_per_epoch`, a length multiplied by `len(loader)`) is stepped once per epoch: it hardly moves.
+with `steps_per_epoch`, a length multiplied by `len(loader)`) is stepped once per epoch: it hardly moves. In
+Keras: `decay_steps`, which counts batches, is the number of epochs.
 
 Silent when the loops over epochs and batches cannot be told apart, when the call gets an epoch, and for
 schedules of the script's own. Known mistake: a decay meant to be over within one epoch.
@@ -21,17 +22,30 @@ from traindx.evidence.detectors._script import (
     Training,
     script,
 )
-from traindx.evidence.detectors._script.loops import certain_iterations, epoch_count, epochs, per_batch, turns
+from traindx.evidence.detectors._script.keras_samples import fitted
+from traindx.evidence.detectors._script.loops import (
+    certain_iterations,
+    epoch_count,
+    epochs,
+    per_batch,
+    same_number,
+    turns,
+)
 from traindx.evidence.detectors._script.schedules import length_in_batches, short_for_batches
 from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place
 from traindx.source.execution import CallEvent, Loop
-from traindx.source.values import Made, options
+from traindx.source.keras import Compiled, compiled
+from traindx.source.values import Made, number, options
 
+_ENDING = frozenset("CosineDecay PolynomialDecay".split())
 DETECTOR = Detector(title="schedule at the wrong pace", family="script_schedule")
 
 
 def detect(training: Training) -> Places:
+    keras = [one for model in compiled(training.trace) if (one := _of_fit(model)) is not None]
+    if keras:
+        return keras
     iterations = certain_iterations(training)
     if not iterations:
         return NO_LOOP
@@ -45,6 +59,29 @@ def detect(training: Training) -> Places:
             if finding is not None:
                 findings.setdefault(id(event.spot.node), finding)
     return [*findings.values()]
+
+
+def _of_fit(model: Compiled) -> Finding | None:
+    """A schedule of Keras, which counts batches, as long as the epochs of `fit` are many."""
+    optimizer = model.optimizer
+    schedule = optimizer.argument(0, "learning_rate") if isinstance(optimizer, Made) else None
+    if (
+        not isinstance(schedule, Made)
+        or schedule.short not in _ENDING
+        or schedule.open
+        or len(model.fits) != 1
+    ):
+        return None
+    length, fit = schedule.argument(1, "decay_steps", "first_decay_steps"), model.fits[0].value
+    turns, size = fit.argument(3, "epochs"), fit.argument(2, "batch_size")
+    whole = size is not None and number(size) is None
+    if not same_number(length, turns) or number(length) in (None, 1) or whole or schedule.spot is None:
+        return None
+    text = (
+        f"{where(schedule.spot)}: {code(schedule.spot)} lasts {number(length):g} batches, which is the "
+        f"number of epochs of line {model.fits[0].spot.line}: the rate reaches its end in the first of them."
+    )
+    return Finding(text, "silent_defect", "high", places=(place(schedule.spot), place(model.fits[0].spot)))
 
 
 def _wrong(event: CallEvent, iteration: Iteration, around: Loop) -> Finding | None:
@@ -97,10 +134,12 @@ def fires() -> Scripts:
     yield _batch("MultiStepLR(optimizer, milestones=[2, 4])")
     yield _epoch("OneCycleLR(optimizer, 0.1, epochs=5, steps_per_epoch=len(loader))")
     yield _epoch("CosineAnnealingLR(optimizer, T_max=5 * len(loader))")
+    yield fitted(optimizer="keras.optimizers.SGD(keras.optimizers.schedules.CosineDecay(0.1, 20))")
 
 
 def silent() -> Scripts:
     yield _epoch("CosineAnnealingLR(optimizer, T_max=5)")
+    yield fitted(optimizer="keras.optimizers.SGD(keras.optimizers.schedules.CosineDecay(0.1, 20 * 45))")
     yield _epoch("StepLR(optimizer, 3, gamma=0.1)")
     yield _batch("OneCycleLR(optimizer, 0.1, epochs=5, steps_per_epoch=len(loader))")
     yield _batch("CosineAnnealingLR(optimizer, T_max=5 * len(loader))")

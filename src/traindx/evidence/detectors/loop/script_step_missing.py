@@ -1,16 +1,18 @@
 """Gradients are computed in the training loop, but no optimizer ever steps.
 
 Seen when the script makes an optimizer, runs backward passes in a loop, and nowhere calls `step()` on an
-optimizer or on a scaler, nor changes parameters by hand.
+optimizer or on a scaler, nor changes parameters by hand. With `tf.GradientTape`: no `apply_gradients`.
 
 Silent when the optimizer is handed to code that cannot be read. Known mistake: none yet.
 """
 
 from traindx.evidence.detectors._script import Detector, Edit, Finding, Places, Scripts, Skipped, Training
+from traindx.evidence.detectors._script.keras_samples import taped
 from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.edit_pieces import place, put_after
 from traindx.source.execution import CallEvent
 from traindx.source.roles import is_optimizer
+from traindx.source.tapes import applied
 from traindx.source.values import Made, Value
 
 DETECTOR = Detector(title="optimizer never steps", family="script_step_order")
@@ -18,6 +20,8 @@ _OWN = ("zero_grad", "state_dict", "load_state_dict", "add_param_group", "param_
 
 
 def detect(training: Training) -> Places:
+    if training.tapes:
+        return _taped(training)
     backwards = [e for e in training.backwards if e.loops and not e.grad_off]
     if not backwards:
         return NO_LOOP
@@ -29,6 +33,21 @@ def detect(training: Training) -> Places:
     if _changed_otherwise(training) or any(_leaves(training, event.value) for event in calls):
         return Skipped("a script that steps its optimizer itself")
     return [_finding(backwards[-1], calls[0], training)]
+
+
+def _taped(training: Training) -> list[Finding]:
+    """Gradients taken from a tape that no optimizer, and no assignment, applies."""
+    made = [e for e in training.trace.calls if e.value.name.startswith("keras.optimizers.")]
+    looped = [one.event for one in training.tapes if one.event.loops]
+    known = training.followed("gradient") and not any(_leaves(training, e.value) for e in made)
+    if not made or not looped or applied(training.trace) or training.trace.methods("fit") or not known:
+        return []
+    text = (
+        f"{where(looped[-1].spot)}: {code(looped[-1].spot)} makes gradients, and no line applies them "
+        f"(`apply_gradients` of the optimizer of line {made[0].spot.line}): the weights never change."
+    )
+    places = (place(looped[-1].spot), place(made[0].spot))
+    return [Finding(text, "silent_defect", "high", places=places)]
 
 
 def _idle(training: Training, made: list[CallEvent]) -> list[Finding]:
@@ -94,12 +113,16 @@ def fires() -> Scripts:
     from traindx.source.script import parse_script
 
     yield parse_script(_LOOP.format("print(loss.item())"))
+    yield taped(step="print(loss)")
 
 
 def silent() -> Scripts:
     from traindx.source.script import parse_script
 
     yield parse_script(_LOOP.format("optimizer.step()"))
+    yield taped()
+    yield taped(step="optimizer.apply(gradients, model.trainable_variables)")
+    yield taped(step="update(optimizer, gradients)")
     yield parse_script(_LOOP.format("scaler.step(optimizer)"))
     yield parse_script(_LOOP.format("if ready: update(optimizer)"))
     yield parse_script(

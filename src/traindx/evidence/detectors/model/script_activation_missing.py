@@ -3,7 +3,7 @@
 Seen when what reaches `nll_loss` comes straight from a layer (or from softmax, without the logarithm), when
 what reaches `binary_cross_entropy` comes straight from a linear or convolutional layer, or `kl_div` gets
 softmax instead of log_softmax. In Keras: a cross-entropy without `from_logits=True` after a Dense layer
-without activation.
+without activation, or with ReLU or tanh.
 
 Silent when any arithmetic stands in between: it may be the activation written out. Known mistake: none yet.
 """
@@ -21,6 +21,7 @@ from traindx.evidence.detectors._script import (
     Training,
 )
 from traindx.evidence.detectors._script.activations import keras_finding, operation_before
+from traindx.evidence.detectors._script.keras_samples import fitted, taped
 from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, replaced, segment
 from traindx.source.flow import activation_spot
@@ -34,6 +35,7 @@ _RAW_BEFORE = {
     "nll_loss": (_RAW | {"softmax", "relu", "sigmoid", "linear"}, "log-probabilities"),
     "binary_cross_entropy": (_RAW | {"relu", "log_softmax", "linear", "gelu", "tanh"}, "probabilities"),
     "kl_div": ({"softmax"}, "log-probabilities"),
+    "nll_of_probabilities": ({"Linear", "relu", "tanh", "log_softmax"}, "probabilities"),
 }
 _INSTEAD = {
     "NLLLoss": "CrossEntropyLoss",
@@ -46,9 +48,9 @@ _KERAS = {"sparse_categorical_crossentropy": "softmax", "categorical_crossentrop
 
 def detect(training: Training) -> Places:
     keras = compiled(training.trace)
-    losses = [loss for loss in training.losses if loss.kind in _RAW_BEFORE]
+    losses = [x for x in (*training.losses, *training.losses_elsewhere) if x.kind in _RAW_BEFORE]
     if not losses and not keras:
-        return Skipped("a loss of PyTorch or Keras that takes probabilities")
+        return Skipped("a loss that takes probabilities")
     findings: dict[int, Finding] = {}
     for loss in losses:
         raw = operation_before(loss, _RAW_BEFORE[loss.kind][0])
@@ -82,13 +84,15 @@ def _edit(loss: LossCall, raw: Made, setup: Spot) -> tuple[Edit, ...]:
 
 def _keras_raw(one: Compiled) -> bool:
     binary = one.loss == "binary_crossentropy"
-    return one.from_logits is False and one.activation == "linear" and (one.loss in _KERAS or binary)
+    raw = one.activation in ("linear", "relu", "tanh")
+    return one.from_logits is False and raw and (one.loss in _KERAS or binary)
 
 
 def _keras(one: Compiled) -> Finding:
+    has = "no activation" if one.activation == "linear" else f"the activation {one.activation}"
     return keras_finding(
         one,
-        f"has no activation, and the loss {one.loss} of line {one.event.spot.line} takes its output for "
+        f"has {has}, and the loss {one.loss} of line {one.event.spot.line} takes its output for "
         "probabilities (`from_logits` is not set).",
     )
 
@@ -127,10 +131,15 @@ def fires() -> Scripts:
         "model.compile(optimizer='adam', loss='sparse_categorical_crossentropy')"
     )
 
+    yield fitted('layers.Dense(1, activation="relu")', loss="binary_crossentropy")
+    yield taped(loss="keras.losses.SparseCategoricalCrossentropy()(b, model(a))")
+
 
 def silent() -> Scripts:
     from traindx.source.script import parse_script
 
+    yield fitted()
+    yield taped()
     yield _script("F.log_softmax(out, dim=1)", "NLLLoss")
     yield _script("torch.log(F.softmax(out, dim=1))", "NLLLoss")
     yield _script("out - out.logsumexp(1, keepdim=True)", "NLLLoss")

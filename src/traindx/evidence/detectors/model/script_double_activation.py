@@ -21,6 +21,7 @@ from traindx.evidence.detectors._script import (
     Training,
 )
 from traindx.evidence.detectors._script.activations import keras_finding, operation_before
+from traindx.evidence.detectors._script.keras_samples import taped
 from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, replaced, segment
 from traindx.source.flow import activation_spot
@@ -37,9 +38,9 @@ _APPLIED = {
 
 def detect(training: Training) -> Places:
     keras = compiled(training.trace)
-    losses = [loss for loss in training.losses if loss.kind in _APPLIED]
+    losses = [x for x in (*training.losses, *training.losses_elsewhere) if x.kind in _APPLIED]
     if not losses and not keras:
-        return Skipped("a loss of PyTorch or Keras that takes logits")
+        return Skipped("a loss that takes logits")
     findings: dict[int, Finding] = {}
     for loss in losses:
         twice = operation_before(loss, _APPLIED[loss.kind][1])
@@ -65,6 +66,8 @@ def _finding(loss: LossCall, twice: Made) -> Finding:
 def _edit(twice: Made, spot: Spot) -> tuple[Edit, ...]:
     """The activation left out: its input alone, or a layer that does nothing."""
     node = spot.node
+    if isinstance(twice.receiver, Made) and twice.receiver.name.startswith("keras."):
+        return ()
     if twice.kind == "apply" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         front = segment(Spot(spot.source, node.func.value))
         return replaced(spot, f"{front}.Identity()", "ask")
@@ -120,10 +123,20 @@ def fires() -> Scripts:
         "model.compile('adam', loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))"
     )
 
+    yield taped(layers='layers.Dense(3, activation="softmax")')
+    yield taped(
+        'layers.Dense(3, activation="sigmoid")',
+        "tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=b, logits=model(a)))",
+    )
+
 
 def silent() -> Scripts:
     from traindx.source.script import parse_script
 
+    yield taped()
+    yield taped(
+        'layers.Dense(3, activation="softmax")', "keras.losses.CategoricalCrossentropy()(b, model(a))"
+    )
     yield _script("out")
     yield _script("F.log_softmax(out, dim=1)")
     yield _script("F.softmax(out, dim=1) if not self.training else out")

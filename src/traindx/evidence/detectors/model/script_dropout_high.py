@@ -6,6 +6,7 @@ A sign. Silent when the number is not known. Known mistake: dropout of whole inp
 """
 
 from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
+from traindx.evidence.detectors._script.keras_samples import fitted
 from traindx.evidence.detectors._script.words import where
 from traindx.source.anchors_of_loop import origin
 from traindx.source.edit_pieces import place
@@ -16,8 +17,9 @@ _DROP = "self.drop = nn.Dropout({})"
 
 
 def detect(training: Training, *, max_dropout: float = 0.85) -> Places:
-    layers = [e.value for e in training.trace.events if e.value.name.startswith("torch.nn.Dropout")]
-    ways = [way for layer in layers for way in options(layer.argument(0, "p"))]
+    names = ("torch.nn.Dropout", "keras.layers.Dropout", "keras.layers.SpatialDropout")
+    layers = [e.value for e in training.trace.calls if e.value.name.startswith(names)]
+    ways = [way for layer in layers for way in options(layer.argument(0, "p", "rate"))]
     shares = [(share, spot) for way in ways if (share := number(way)) is not None and (spot := origin(way))]
     if not shares:
         return Skipped("a dropout layer whose share the script shows")
@@ -32,9 +34,11 @@ def detect(training: Training, *, max_dropout: float = 0.85) -> Places:
 def fires() -> Scripts:
     yield script(init=_DROP.format(0.95))
     yield script(init=_DROP.format("p=0.9"))
+    yield fitted('layers.Dense(32, activation="relu"), layers.Dropout(0.95), layers.Dense(3)')
 
 
 def silent() -> Scripts:
     yield script(init=_DROP.format(0.5))
     yield script(init=_DROP.format("rate"))
+    yield fitted('layers.Dense(32, activation="relu"), layers.Dropout(rate=0.5), layers.Dense(3)')
     yield script()

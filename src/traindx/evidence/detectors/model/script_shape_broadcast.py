@@ -23,17 +23,19 @@ from traindx.evidence.detectors._script import (
     script,
 )
 from traindx.evidence.detectors._script.columns import Form, form
+from traindx.evidence.detectors._script.keras_samples import taped
 from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.edit_pieces import place, replaced, segment
 from traindx.source.flow import reach
-from traindx.source.values import Made, Spot, Value, parents
+from traindx.source.keras import is_layer
+from traindx.source.values import Made, Spot, Value, parents, upstream
 
 DETECTOR = Detector(title="(N, 1) against (N,)", family="script_broadcast")
 _LOSSES = frozenset("mse_loss l1_loss smooth_l1_loss huber_loss poisson_nll_loss".split())
 
 
 def detect(case: Case, training: Training) -> Places:
-    if not (training.backwards or training.losses):
+    if not (training.backwards or training.losses or training.tapes):
         return NO_LOOP
     if _measured_equal(case):
         return []
@@ -65,6 +67,7 @@ def _losses(training: Training) -> Iterator[tuple[Spot, Value, Value]]:
 def _differences(training: Training) -> Iterator[tuple[Spot, Value, Value]]:
     """`prediction - target` anywhere in what is backpropagated."""
     waiting: list[Value] = [loss_of(event) for event in training.backwards]
+    waiting += [one.loss for one in training.tapes]
     visited: set[int] = set()
     while waiting and len(visited) < 5_000:
         at = waiting.pop()
@@ -72,10 +75,16 @@ def _differences(training: Training) -> Iterator[tuple[Spot, Value, Value]]:
             continue
         visited.add(id(at))
         if isinstance(at, Made) and at.kind == "operator" and at.name == "Sub" and at.spot is not None:
-            predicted = [bool(reach(one).alive) for one in at.args]
+            predicted = [bool(reach(one).alive) or _of_keras(one) for one in at.args]
             if predicted[0] != predicted[1]:
                 yield at.spot, at.args[0], at.args[1]
         waiting += parents(at)
+
+
+def _of_keras(value: Value) -> bool:
+    """Whether a tensor comes out of a layer of Keras."""
+    made = [one for one in upstream([value], most=100) if isinstance(one, Made) and one.kind == "apply"]
+    return any(isinstance(one.receiver, Made) and is_layer(one.receiver) for one in made)
 
 
 def _finding(spot: Spot, one: Form, given: Value, target: Value) -> Finding:
@@ -98,6 +107,8 @@ def _edit(spot: Spot, one: Form) -> tuple[Edit, ...]:
     if len(sides) < 2 or not isinstance(flat := sides[1 if one == "column" else 0], ast.Name):
         return ()
     side = Spot(spot.source, flat)
+    if "torch" not in spot.source.text:
+        return ()
     return replaced(side, f"{segment(side)}.unsqueeze(1)", "ask")
 
 
@@ -121,8 +132,15 @@ def fires() -> Scripts:
     yield _regression("torch.randn(200).unsqueeze(1)", "nn.MSELoss()(model(x).squeeze(), y)")
     yield _regression("torch.randn(200)", "F.l1_loss(model(x), y.float())")
 
+    yield taped("layers.Dense(1)", "tf.reduce_mean(tf.square(b - model(a)))", setup=_FLAT)
+
+
+_FLAT = "import numpy as np\nx = np.random.randn(100, 8)\ny = x[:, 0] + 0.1"
+
 
 def silent() -> Scripts:
+    yield taped("layers.Dense(1)", "tf.reduce_mean(tf.square(b - model(a)[:, 0]))", setup=_FLAT)
+    yield taped("layers.Dense(1)", "keras.losses.MeanSquaredError()(b, model(a))", setup=_FLAT)
     yield _regression("torch.randn(200, 1)")
     yield _regression("torch.randn(200)", "F.mse_loss(model(x).squeeze(-1), y)")
     yield _regression("torch.randn(200)", "F.mse_loss(model(x), y.unsqueeze(1))")

@@ -2,7 +2,8 @@
 
 Seen when `scaler.scale(loss).backward()` is followed by `optimizer.step()` with nothing that divides the
 gradients again; when `scaler.step(optimizer)` is never followed by `scaler.update()`: the factor does not
-adapt, and a second step is refused; and when no loss is scaled at all.
+adapt, and a second step is refused; and when no loss is scaled at all. With `tf.GradientTape`: a
+`LossScaleOptimizer` whose `scale_loss` nothing calls.
 
 Silent when the scaler is switched off or not known for sure. Known mistake: gradients divided by hand.
 """
@@ -12,7 +13,6 @@ from traindx.evidence.detectors._script import (
     Edit,
     Finding,
     Iteration,
-    Iterations,
     Places,
     Scripts,
     Skipped,
@@ -20,6 +20,7 @@ from traindx.evidence.detectors._script import (
     script,
 )
 from traindx.evidence.detectors._script.gradients import scales_loss
+from traindx.evidence.detectors._script.keras_samples import taped
 from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place, put_after, replaced, segment
 from traindx.source.roles import is_scaler
@@ -28,15 +29,33 @@ from traindx.source.values import Made, Spot
 DETECTOR = Detector(title="GradScaler half used", family="script_scaler")
 
 
-def detect(training: Training, iterations: Iterations) -> Places:
+def detect(training: Training) -> Places:
+    if training.tapes:
+        return _taped(training)
     if not any(is_scaler(e.value) for e in training.trace.events if e.value.kind == "call"):
         return Skipped()
     findings: dict[int, Finding] = {}
-    for one in iterations:
+    for one in training.iterations:
         finding = _past(training, one) or _never_scaled(training, one) or _never_updated(training, one)
         if finding is not None and not one.step.event.handed:
             findings.setdefault(id(one.step.event.spot.node), finding)
     return [*findings.values()]
+
+
+def _taped(training: Training) -> list[Finding]:
+    """Keras' optimizer that divides gradients of a tape by a factor, and no loss is multiplied by it."""
+    scalers = [e for e in training.trace.calls if e.value.short == "LossScaleOptimizer"]
+    if not scalers or training.trace.methods("scale_loss", "get_scaled_loss", "fit"):
+        return []
+    if not training.followed("scale_loss") or not training.followed("get_scaled_loss"):
+        return []
+    taken = training.tapes[0].event.spot
+    text = (
+        f"{where(taken)}: {code(taken)} takes gradients of a loss that is not scaled, and "
+        f"{code(scalers[0].spot)} (line {scalers[0].spot.line}) divides them by its factor: "
+        "`optimizer.scale_loss(loss)` belongs here."
+    )
+    return [Finding(text, "silent_defect", "high", places=(place(taken), place(scalers[0].spot)))]
 
 
 def _past(training: Training, iteration: Iteration) -> Finding | None:
@@ -135,13 +154,17 @@ def fires() -> Scripts:
     yield script(after=_SCALER, body=_BACK + "optimizer.step()\nscaler.update()")
     yield script(after=_SCALER, body=_BACK + "scaler.step(optimizer)")
     yield script(after=_SCALER, body=_PLAIN)
+    yield taped(after=_LOSS_SCALE)
 
 
+_LOSS_SCALE = "optimizer = keras.mixed_precision.LossScaleOptimizer(optimizer)"
 _PLAIN = "optimizer.zero_grad()\ncriterion(model(x), y).backward()\nscaler.step(optimizer)\nscaler.update()"
 
 
 def silent() -> Scripts:
     yield script(after=_SCALER, body=_BACK + "scaler.step(optimizer)\nscaler.update()")
+    yield taped()
+    yield taped(after=_LOSS_SCALE, loss="optimizer.scale_loss(loss_fn(b, model(a)))")
     yield script(after="scaler = torch.amp.GradScaler(enabled=False)", body=_BACK + "optimizer.step()")
     yield script(after=_SCALER, body=_BACK + "scaler.unscale_(optimizer)\noptimizer.step()\nscaler.update()")
     yield script()

@@ -9,6 +9,7 @@ mistake: values that cannot be zero for reasons the source does not show.
 """
 
 from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Training, script
+from traindx.evidence.detectors._script.keras_samples import taped
 from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.domains import LOGARITHMS
 from traindx.source.edit_pieces import place
@@ -22,11 +23,11 @@ _BODY = "optimizer.zero_grad()\n{}\nloss.backward()\noptimizer.step()"
 
 def detect(training: Training) -> Places:
     backwards = [e for e in training.backwards if e.loops]
-    if not backwards:
+    if not backwards and not training.tapes:
         return NO_LOOP
     findings: dict[int, Finding] = {}
     visited: set[int] = set()
-    waiting = [loss_of(event) for event in backwards]
+    waiting = [*(loss_of(event) for event in backwards), *(one.loss for one in training.tapes)]
     while waiting and len(visited) < 20_000:
         at = waiting.pop()
         if id(at) in visited:
@@ -60,7 +61,7 @@ def _saturates(value: Value) -> bool:
 
 
 def _sum_of_squares(value: Value) -> bool:
-    if operation(value) not in ("sum", "mean") or not isinstance(value, Made):
+    if operation(value) not in ("sum", "mean", "reduce_sum", "reduce_mean") or not isinstance(value, Made):
         return False
     inner = value.receiver if value.kind == "method" else (value.args[0] if value.args else None)
     return isinstance(inner, Made) and operation(inner) in ("Pow", "pow", "square")
@@ -81,11 +82,15 @@ def _finding(call: Made, why: str) -> Finding:
 def fires() -> Scripts:
     yield script(body=_BODY.format("p = torch.sigmoid(model(x))\nloss = -(y * torch.log(p)).mean()"))
     yield script(body=_BODY.format("loss = torch.sqrt(((model(x) - y) ** 2).sum(1)).mean()"))
+    yield taped(loss="tf.reduce_mean(tf.sqrt(tf.reduce_sum(tf.square(model(a) - b), axis=1)))")
+    yield taped('layers.Dense(3, activation="softmax")', "-tf.reduce_mean(b * tf.math.log(model(a)))")
     yield script(body=_BODY.format("z = model(x)\nloss = (z / z.norm(dim=1, keepdim=True)).mean()"))
 
 
 def silent() -> Scripts:
     yield script()
+    yield taped(loss="tf.reduce_mean(tf.sqrt(tf.reduce_sum(tf.square(model(a) - b), axis=1) + 1e-8))")
+    yield taped('layers.Dense(3, activation="softmax")', "-tf.reduce_mean(b * tf.math.log(model(a) + 1e-7))")
     yield script(body=_BODY.format("p = torch.sigmoid(model(x))\nloss = -(y * torch.log(p + 1e-8)).mean()"))
     yield script(
         body=_BODY.format("p = torch.sigmoid(model(x)).clamp(1e-6, 1)\nloss = -(y * torch.log(p)).mean()")

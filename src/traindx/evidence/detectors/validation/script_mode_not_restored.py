@@ -3,7 +3,8 @@
 Seen when `eval()` is called on the model that is trained, in a loop around the training (after each epoch's
 validation, say) or before it, and no `train()` comes between it and the next backward pass. It matters with
 dropout or batch norm in the model; where the model is known to have neither, it is told as a sign. A
-`train()` that stands before the loop, instead of in it, is named as the place.
+`train()` that stands before the loop, instead of in it, is named as the place. With `tf.GradientTape`: a
+model with such layers is called without `training=True`.
 
 Silent when a framework switches modes and when the model that is switched is not the one that is trained.
 Known mistake: a model kept in eval mode on purpose to freeze its batch norm.
@@ -20,19 +21,26 @@ from traindx.evidence.detectors._script import (
     Skipped,
     Training,
 )
+from traindx.evidence.detectors._script.keras_samples import taped
 from traindx.evidence.detectors._script.words import NO_LOOP, code, where
+from traindx.source.attributes import lookup
 from traindx.source.edit_pieces import place, put_before, segment
-from traindx.source.execution import CallEvent, Loop
+from traindx.source.execution import CallEvent, Loop, Trace
 from traindx.source.flow import parts
+from traindx.source.keras import layers_of
 from traindx.source.parameters import frozen, held
 from traindx.source.roles import is_module
-from traindx.source.values import Const, Made, Spot, Unknown, Value, options
+from traindx.source.tapes import TAPE
+from traindx.source.values import Const, Function, Instance, Made, Spot, Unknown, Value, options
 
 DETECTOR = Detector(title="eval mode never switched back", family="script_mode")
+_KERAS_MODAL = ("Dropout", "BatchNormalization", "SpatialDropout1D", "SpatialDropout2D", "GaussianDropout")
 _MODAL = ("Dropout", "BatchNorm", "InstanceNorm", "AlphaDropout", "SyncBatchNorm", "RReLU")
 
 
 def detect(training: Training) -> Places:
+    if training.tapes:
+        return _taped(training)
     backwards = [e for e in training.backwards if e.loops and not e.handed]
     if not backwards:
         return NO_LOOP
@@ -46,6 +54,36 @@ def detect(training: Training) -> Places:
                 once = _once(training, event, backward)
                 findings.setdefault(id(event.spot.node), _finding(event, backward, once))
     return [*findings.values()]
+
+
+def _taped(training: Training) -> list[Finding]:
+    """Models with dropout or batch norm that a tape trains and that are called without `training=True`."""
+    trace = training.trace
+    trained = {id(one) for step in training.tapes for one in step.owners or ()}
+    findings: dict[int, Finding] = {}
+    for event in (e for e in trace.events if e.value.kind == "apply" and TAPE in e.contexts):
+        call, model = event.value, event.value.receiver
+        plain = len(call.args) == 1 and not call.open and "training" not in call.keywords
+        modal = [one for one in layers_of(trace, model) if one.short in _KERAS_MODAL]
+        if id(model) in trained and plain and modal and not _trains_by_itself(trace, model, modal):
+            text = (
+                f"{where(event.spot)}: {code(event.spot)} has no `training=True`: `{modal[0].short}` of the "
+                "model works as in evaluation while it is trained."
+            )
+            findings.setdefault(
+                id(event.spot.node), Finding(text, "silent_defect", "medium", places=(place(event.spot),))
+            )
+    return [*findings.values()]
+
+
+def _trains_by_itself(trace: Trace, model: Value | None, modal: list[Made]) -> bool:
+    """Whether the mode is set elsewhere: in the model's own `call`, for a layer, or for all."""
+    applied = [e.value for e in trace.events if e.value.kind == "apply" and e.value.receiver in modal]
+    phase = any(e.value.short == "set_learning_phase" for e in trace.events)
+    still = any(b.name == "trainable" for b in trace.bindings)
+    method = lookup(model.cls, "call") if isinstance(model, Instance) else None
+    own = method is not None and isinstance(method[0], Function) and bool(method[0].node.args.defaults)
+    return phase or still or own or any("training" in one.keywords for one in applied)
 
 
 def _is_eval(event: CallEvent) -> bool:
@@ -174,14 +212,20 @@ def _script(layer: str = "Dropout(0.2)", **parts_: str) -> Script:
     return parse_script(_TRAIN.format(layer=layer, **filled))
 
 
+_DROPPED = 'layers.Dense(32, activation="relu"), layers.Dropout(0.3), layers.Dense(3)'
+
+
 def fires() -> Scripts:
     yield _script(end="model.eval(); evaluate(model)")
     yield _script(layer="BatchNorm1d(8)", before="model.train()", end="model.eval()")
     yield _script(before="model.eval()")
+    yield taped(_DROPPED, "loss_fn(b, model(a))")
 
 
 def silent() -> Scripts:
     yield _script(start="model.train()", end="model.eval(); evaluate(model)")
+    yield taped(_DROPPED)
+    yield taped(loss="loss_fn(b, model(a))")
     yield _script(end="model.eval(); evaluate(model); model.train()")
     yield _script(before="teacher = nn.Sequential(nn.Dropout(0.1))", end="teacher.eval()")
     yield _script(before="model.eval(); model.train()")

@@ -44,18 +44,22 @@ def detect(training: Training) -> Places:
 
 def _taped(training: Training) -> list[Finding]:
     """Keras' optimizer that divides gradients of a tape by a factor, and no loss is multiplied by it."""
-    scalers = [e for e in training.trace.calls if e.value.short == "LossScaleOptimizer"]
-    if not scalers or training.trace.methods("scale_loss", "get_scaled_loss", "fit"):
-        return []
-    if not training.followed("scale_loss") or not training.followed("get_scaled_loss"):
-        return []
-    taken = training.tapes[0].event.spot
-    text = (
-        f"{where(taken)}: {code(taken)} takes gradients of a loss that is not scaled, and "
-        f"{code(scalers[0].spot)} (line {scalers[0].spot.line}) divides them by its factor: "
-        "`optimizer.scale_loss(loss)` belongs here."
-    )
-    return [Finding(text, "silent_defect", "high", places=(place(taken), place(scalers[0].spot)))]
+    scaled = {id(e.value.receiver) for e in training.trace.methods("scale_loss", "get_scaled_loss")}
+    findings: dict[int, Finding] = {}
+    for event in training.trace.methods("apply", "apply_gradients"):
+        scaler = event.value.receiver
+        taken = [one.event.spot for one in training.tapes if one.event.functions == event.functions]
+        if not isinstance(scaler, Made) or scaler.short != "LossScaleOptimizer" or scaler.spot is None:
+            continue
+        if taken and id(scaler) not in scaled:
+            text = (
+                f"{where(taken[0])}: {code(taken[0])} takes gradients of a loss that is not scaled, and "
+                f"{code(scaler.spot)} (line {scaler.spot.line}) divides them by its factor: "
+                "`optimizer.scale_loss(loss)` belongs here."
+            )
+            places = (place(taken[0]), place(scaler.spot))
+            findings.setdefault(id(scaler), Finding(text, "silent_defect", "high", places=places))
+    return [*findings.values()]
 
 
 def _past(training: Training, iteration: Iteration) -> Finding | None:

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from traindx.core.nouns import Finding
 from traindx.core.units import detectors
-from traindx.knowledge.catalogue import Cause, Weight, causes, symptoms
+from traindx.knowledge.catalogue import Cause, causes, symptoms
 from traindx.knowledge.infer import MOST, PRIOR_BITS, Observations, rank, shares_of
 from traindx.knowledge.pages import Page
 from traindx.knowledge.problems import group_findings
 from traindx.knowledge.questions import KINDS, KNOWN, next_questions, questions
+from traindx.knowledge.weights import Weight
 
 
 def cause(name: str, prior: str = "sometimes", **evidence: tuple[float, float]) -> Cause:
@@ -43,8 +44,23 @@ def test_without_evidence_the_prior_ranks() -> None:
 
 
 def test_bits_are_log_odds_between_two_causes() -> None:
-    ranked, _ = rank(["divergence"], seen(finding("x", "f")), [cause("a", x=(2.0, 0.0)), cause("b")])
-    assert math.log2(confidence(ranked, "a") / confidence(ranked, "b")) == pytest.approx(2.0)
+    pages = [cause("a", x=(2.0, 0.0)), cause("b", x=(-0.5, 0.0))]
+    ranked, _ = rank(["divergence"], seen(finding("x", "f")), pages)
+    assert math.log2(confidence(ranked, "a") / confidence(ranked, "b")) == pytest.approx(2.5)
+
+
+def test_what_points_at_one_cause_explains_a_rival_away() -> None:
+    """By half of what it weighs more than the rival's own evidence; a rival with as much keeps all of it."""
+    weak, strong = cause("weak", y=(1.0, 0.0)), cause("strong", y=(4.0, 0.0))
+    found = seen(finding("x", "f"), finding("y", "g"))
+    ranked, _ = rank(["divergence"], found, [cause("a", x=(3.0, 0.0)), weak, strong])
+    against = {r.cause.id: [(item.finding, item.bits) for item in r.against] for r in ranked}
+    assert against == {"a": [("y", -0.5)], "weak": [("x", -1.0)], "strong": []}
+
+
+def test_a_finding_that_points_at_no_candidate_explains_nothing() -> None:
+    ranked, _ = rank(["divergence"], seen(finding("x", "f")), [cause("a", x=(0.5, 0.0)), cause("b")])
+    assert [item for r in ranked for item in r.against] == []
 
 
 def test_findings_of_one_family_count_once() -> None:
@@ -65,8 +81,9 @@ def test_checked_not_found_is_evidence_and_not_checked_is_none() -> None:
 
 
 def test_a_faint_finding_weighs_less() -> None:
-    ranked, _ = rank(["divergence"], seen(finding("x", "f", 0.5)), [cause("a", x=(3.0, 0.0)), cause("b")])
-    assert math.log2(confidence(ranked, "a") / confidence(ranked, "b")) == pytest.approx(1.5)
+    pages = [cause("a", x=(3.0, 0.0)), cause("b", x=(-1.0, 0.0))]
+    ranked, _ = rank(["divergence"], seen(finding("x", "f", 0.5)), pages)
+    assert math.log2(confidence(ranked, "a") / confidence(ranked, "b")) == pytest.approx(2.0)
 
 
 @given(st.lists(st.floats(-40, 40), max_size=60))

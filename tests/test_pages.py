@@ -15,6 +15,7 @@ from traindx.core.units import detectors
 from traindx.knowledge import catalogue
 from traindx.knowledge.catalogue import PRIORS, causes, causes_of, remedies, sheets, symptoms
 from traindx.knowledge.pages import Page, bullets, first_paragraph, parse, table, words
+from traindx.knowledge.weights import Weight
 
 PACKAGE = Path(traindx.__file__).parent / "knowledge"
 
@@ -258,8 +259,8 @@ Try it.
 
 def test_evidence_is_data() -> None:
     cause = catalogue._cause(parse(CAUSE, id="it", kind="cause"))
-    assert cause.evidence["loss_flat"] == catalogue.Weight(1.0, -0.5, "because")
-    assert cause.evidence["plateau"] == catalogue.Weight(0.0, -1.0, "so")
+    assert cause.evidence["loss_flat"] == Weight(1.0, -0.5, "because")
+    assert cause.evidence["plateau"] == Weight(0.0, -1.0, "so")
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from traindx.interview.answers import Answer
 from traindx.interview.evidence import Weighed, statement
-from traindx.knowledge.catalogue import Cause, causes
-from traindx.knowledge.infer import Observations, Ranked, evidence_on, rank
+from traindx.knowledge.catalogue import causes
+from traindx.knowledge.infer import Observations, Ranked, evidence_on, pointers, rank
 from traindx.knowledge.judge import finding_groups, observations_of
 from traindx.knowledge.questions import (
     KNOWN,
@@ -120,7 +120,7 @@ def _worth(question: Question, problems: Sequence[Differential], evidence: Obser
             continue
         likely = [r for r in problem.ranked if r.confidence >= _SHARE]
         small = sum(r.confidence for r in problem.ranked if r.confidence < _SHARE)
-        bits = _bits(question, [r.cause for r in likely], evidence)
+        bits = _bits(question, likely, evidence, pointers(r.cause for r in problem.ranked))
         by_cause = {r.cause.id: likelihoods(question, bits[r.cause.id]) for r in likely}
         even = [option.often for option in question.options.values()]
         gain = information({r.cause.id: r.confidence for r in likely}, problem.rest + small, by_cause, even)
@@ -130,13 +130,17 @@ def _worth(question: Question, problems: Sequence[Differential], evidence: Obser
     return QuestionChoice(question, worth * KNOWN[question.effort] - COST, apart)
 
 
-def _bits(question: Question, candidates: Iterable[Cause], evidence: Observations) -> dict[str, list[float]]:
+def _bits(
+    question: Question, likely: Iterable[Ranked], evidence: Observations, pointing: Mapping[str, float]
+) -> dict[str, list[float]]:
     """What each answer would add to each cause, given all that is known already."""
     after = [_if_answered(question, option, evidence) for option in question.options.values()]
     bits = {}
-    for cause in candidates:
-        now = sum(item.bits for item in evidence_on(cause, evidence))
-        bits[cause.id] = [sum(item.bits for item in evidence_on(cause, then)) - now for then in after]
+    for cause in (one.cause for one in likely):
+        now = sum(item.bits for item in evidence_on(cause, evidence, pointing))
+        bits[cause.id] = [
+            sum(item.bits for item in evidence_on(cause, then, pointing)) - now for then in after
+        ]
     return bits
 
 

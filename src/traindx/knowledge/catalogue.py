@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from traindx.core.nouns import SEVERITIES, Severity
-from traindx.core.units import plugin_detectors
-from traindx.knowledge.pages import Page, bullets, first_paragraph, read_page, table, words
+from traindx.knowledge.pages import Page, bullets, first_paragraph, read_page, words
+from traindx.knowledge.weights import Weight, evidence_of
 
 if TYPE_CHECKING:
     from traindx.core.units import Detector
@@ -26,15 +26,6 @@ KINDS = ("unstable", "stuck", "unequal", "defect", "slow", "memory")
 WAYS = ("more", "less", "other")
 FOLDERS = {"cause": "causes", "symptom": "symptoms", "remedy": "remedies", "sheet": "sheets"}
 _PACKAGE = Path(__file__).parent
-
-
-@dataclass(frozen=True)
-class Weight:
-    """Bits of a finding for a cause: when it is found, and when it was checked and not found."""
-
-    seen: float
-    unseen: float
-    why: str
 
 
 @dataclass(frozen=True)
@@ -187,7 +178,7 @@ def _cause(page: Page) -> Cause:
         symptoms=_priors(page),
         remedies=words(page.head.get("remedies", "")),
         sheets=words(page.head.get("sheets", "")),
-        evidence=_evidence(page),
+        evidence=evidence_of(page),
         confirm=first_paragraph(page.section("Confirm")),
         avoid=tuple(bullets(page.section("Do not"))),
         where=words(page.head.get("where", "")),
@@ -220,28 +211,6 @@ def _priors(page: Page) -> Mapping[str, str]:
             raise page.malformed(f"symptoms must read 'id {'|'.join(PRIORS)}' once each, not {item!r}")
         priors[symptom] = word.strip()
     return MappingProxyType(priors)
-
-
-def _evidence(page: Page) -> Mapping[str, Weight]:
-    weights = {}
-    rows = table(page.section("Evidence"))
-    if page.section("Evidence").count("\n|") != len(rows) + 1:
-        raise page.malformed("the evidence must be one table, with no text between its rows")
-    for row in rows:
-        if len(row) != 4:
-            raise page.malformed(f"an evidence row needs 4 cells, got {row!r}")
-        finding = row[0].strip("`")
-        if finding in weights:
-            raise page.malformed(f"the finding {finding!r} occurs twice in the evidence")
-        try:
-            seen, unseen = (float(cell) if cell else 0.0 for cell in row[1:3])
-        except ValueError:
-            raise page.malformed(f"the bits of {finding!r} must be numbers, got {row[1:3]!r}") from None
-        weights[finding] = Weight(seen, unseen, row[3])
-    for unit in plugin_detectors():
-        if page.id in unit.speaks_for and unit.id not in weights:
-            weights[unit.id] = Weight(*unit.speaks_for[page.id], f"declared by {unit.module}")
-    return MappingProxyType(weights)
 
 
 def _symptom(page: Page) -> Symptom:

@@ -2,7 +2,9 @@
 and not found, and what could not be checked (which says nothing).
 
 Each cause page gives its prior among the causes of a symptom (a word) and its evidence (bits of
-log-likelihood ratio). Findings of one family are views of one happening: only the strongest counts.
+log-likelihood ratio). Pages name what a cause leads to; what points at another cause more strongly than
+anything points at this one explains it away. Findings of one family are views of one happening: only the
+strongest counts.
 Confidences of a problem sum to one with a rest that no listed cause takes.
 """
 
@@ -22,6 +24,10 @@ REST_BITS = 2.0
 # Expert weights are not calibrated: nothing is surer than this.
 MOST = 0.95
 _LEAST_BITS = 0.05
+# A finding points at a cause from this many bits on. From a rival it takes this share of what it weighs more
+# than the rival's own evidence.
+_POINTS = 1.0
+_EXPLAINS = 0.5
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,8 @@ def rank(
 ) -> tuple[list[Ranked], float]:
     """The causes of these symptoms (the primary one first), likeliest first, and the rest."""
     candidates = [cause for cause in causes if any(s in cause.symptoms for s in symptoms)]
-    evidence = [evidence_on(cause, observations) for cause in candidates]
+    pointing = pointers(candidates)
+    evidence = [evidence_on(cause, observations, pointing) for cause in candidates]
     present = frozenset(name for answer in observations.answers for name in answer.present)
     scores = [
         _prior(cause, symptoms, present) + sum(item.bits for item in items)
@@ -69,6 +76,15 @@ def rank(
         for cause, share, items in zip(candidates, shares, evidence, strict=True)
     ]
     return sorted(ranking, key=lambda ranked: -ranked.confidence), rest
+
+
+def pointers(causes: Iterable[Cause]) -> dict[str, float]:
+    """By finding, its bits for the one of these causes it points at most."""
+    most: dict[str, float] = {}
+    for cause in causes:
+        for finding, weight in cause.evidence.items():
+            most[finding] = max(most.get(finding, 0.0), weight.seen)
+    return {finding: bits for finding, bits in most.items() if bits >= _POINTS}
 
 
 def shares_of(scores: Sequence[float]) -> tuple[list[float], float]:
@@ -95,18 +111,23 @@ def _prior(cause: Cause, symptoms: Sequence[str], present: Set[str]) -> float:
     )
 
 
-def evidence_on(cause: Cause, observations: Observations) -> list[Evidence]:
-    """One item per family: its strongest finding, or what its absence says."""
+def evidence_on(cause: Cause, observations: Observations, pointing: Mapping[str, float]) -> list[Evidence]:
+    """One item per family: its strongest finding, or what its absence says.
+
+    `pointing` is what each finding weighs for the rival it points at most.
+    """
     strongest: dict[str, Evidence] = {}
+    elsewhere = []
     for finding in observations.findings:
         weight = cause.evidence.get(finding.id) or cause.evidence.get(finding.counts_as)
         if weight is None:
-            continue
-        bits = round(weight.seen * finding.strength, 2)
-        item = Evidence(finding.id, finding.text, bits, finding.step, finding.series)
-        current = strongest.get(finding.family)
-        if current is None or abs(item.bits) > abs(current.bits):
-            strongest[finding.family] = item
+            elsewhere.append(finding)
+        else:
+            _count(strongest, finding, weight.seen * finding.strength)
+    own = max((item.bits for item in strongest.values()), default=0.0)
+    for finding in elsewhere:
+        bits = pointing.get(finding.id) or pointing.get(finding.counts_as, 0.0)
+        _count(strongest, finding, -_EXPLAINS * max(0.0, bits * finding.strength - max(0.0, own)))
     for answer in observations.answers:
         if answer.bits.get(cause.id):
             # The answer is about this very cause: it overrides what the page says of its finding.
@@ -122,3 +143,10 @@ def evidence_on(cause: Cause, observations: Observations) -> list[Evidence]:
             absent[family] = Evidence(finding_id, text, weight.unseen)
     evidence = [*strongest.values(), *absent.values()]
     return [item for item in evidence if abs(item.bits) >= _LEAST_BITS]
+
+
+def _count(strongest: dict[str, Evidence], finding: Finding, bits: float) -> None:
+    item = Evidence(finding.id, finding.text, round(bits, 2), finding.step, finding.series)
+    current = strongest.get(finding.family)
+    if current is None or abs(item.bits) > abs(current.bits):
+        strongest[finding.family] = item

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from traindx.core.nouns import Scalar
-from traindx.knowledge.catalogue import Cause, Weight
+from traindx.knowledge.catalogue import Cause
+from traindx.knowledge.weights import Weight
 
 KINDS = ("one", "any", "settings", "values", "onset", "progress", "waiting", "words")
 # How likely somebody can answer, by what it takes.

@@ -164,7 +164,7 @@ def _at(steps: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray
 def patient(script: Script, runs: Path) -> Patient | None:
     """The patient behind a script that was recorded; None when there is no recording."""
     from traindx.engine import case_of, diagnose, read
-    from traindx.report.wording import worst_first
+    from traindx.evidence.phase import worst_first
 
     found = read(runs / script.name / "recording").runs
     if not found:

@@ -56,7 +56,7 @@ def diagnosed(name: str, folder: Path, levels: Sequence[Level] = LEVELS) -> tupl
 
 def _result(script: Script, recording: Path, level: Level) -> Result:
     from traindx.engine import diagnose, read
-    from traindx.report.wording import worst_first
+    from traindx.evidence.phase import worst_first
 
     source = recording
     if level == "printed":

@@ -87,7 +87,7 @@ def _run(command: list[str], folder: Path, output: Any) -> str:
 def rediagnosed(script: Script, folder: Path) -> Outcome:
     """The recording judged by the knowledge of now."""
     from traindx.engine import diagnose, read
-    from traindx.report.wording import worst_first
+    from traindx.evidence.phase import worst_first
 
     began = time.monotonic()
     try:

@@ -18,6 +18,7 @@ from markdown_it.token import Token
 
 from tests.diagnoses import EVIL, EVIL_MARKDOWN, broken, curve, evil, healthy, run_of, short_run
 from traindx.core.nouns import Diagnosis, Evidence
+from traindx.evidence.phase import worst_first
 from traindx.knowledge.catalogue import symptoms
 from traindx.report.diagnosis import markdown, render_diagnosis
 from traindx.report.diagnosis_json import diagnosis_dict, diagnosis_document
@@ -33,7 +34,6 @@ from traindx.report.wording import (
     further_signs,
     need,
     verdict_sentences,
-    worst_first,
 )
 
 SCHEMA = json.loads(

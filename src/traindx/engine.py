@@ -19,6 +19,7 @@ import numpy as np
 from traindx.core.nouns import Diagnosis, Note, Reading, Run
 from traindx.core.settings import Thresholds
 from traindx.evidence.case import Case
+from traindx.evidence.phase import of_one_script, worst_first
 
 if TYPE_CHECKING:
     from traindx.evidence.examine import Examination
@@ -42,13 +43,15 @@ def diagnose(
 ) -> Diagnosis:
     """What is wrong with a run (or with the only run of a file or folder), how surely, and what to do.
 
+    Of a script that trains several times, the worst training: its `run.phase` says which it is.
     Without a run: with what this process has recorded, by `traindx.watch` or under `traindx run`.
     `script` adds the source; a recording knows its own. Without `thresholds` those of the project's settings
     file count.
     """
     if what is None:
         what = last_run(recording_here())
-    return diagnose_case(case_of(what if isinstance(what, Run) else only_run(what), script), thresholds)
+    runs = (what,) if isinstance(what, Run) else runs_of_one(what)
+    return worst_first(diagnose_case(case_of(run, script), thresholds) for run in runs)[0]
 
 
 def diagnose_script(path: str | os.PathLike[str]) -> Diagnosis:
@@ -197,10 +200,20 @@ def last_run(path: str | os.PathLike[str]) -> Run:
 
 def only_run(path: str | os.PathLike[str]) -> Run:
     """The run of a path that holds exactly one."""
+    runs = runs_of_one(path)
+    if len(runs) > 1:
+        raise ValueError(
+            f"{os.fspath(path)} holds {len(runs)} trainings: diagnose each of traindx.read(path).runs."
+        )
+    return runs[0]
+
+
+def runs_of_one(path: str | os.PathLike[str]) -> tuple[Run, ...]:
+    """The run of a path that holds one script's: several where that trained several times."""
     path = os.fspath(path)
     reading = read(path)
-    if len(reading.runs) == 1:
-        return reading.runs[0]
+    if len(reading.runs) == 1 or of_one_script(reading.runs):
+        return reading.runs
     if reading.runs:
         raise ValueError(f"{path} holds {len(reading.runs)} runs: diagnose each of traindx.read(path).runs.")
     why = f": {reading.skipped[0].text}" if reading.skipped else ""

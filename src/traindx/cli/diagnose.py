@@ -79,9 +79,9 @@ class DiagnosisReport:
 
     def lines(self, out: Screen) -> list[str]:
         from traindx.cli._casebook_hint import remembered
+        from traindx.evidence.phase import worst_first
         from traindx.report.diagnosis import render_diagnosis
         from traindx.report.triage import triage
-        from traindx.report.wording import worst_first
 
         if len(self.diagnoses) == 1:
             shown = render_diagnosis(self.diagnoses[0], everything=self.everything, screen=out)

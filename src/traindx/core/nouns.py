@@ -81,12 +81,35 @@ class Series:
         return bool((self.steps % 1 == 0).all())
 
 
+@dataclass(frozen=True)
+class Phase:
+    """Which of several trainings of one script, or in one log, a run is.
+
+    `name` is what the script itself calls it (`fold 3`); `before` counts the steps of the ones before it.
+    """
+
+    number: int
+    of: int
+    name: str = ""
+    before: float = 0.0
+
+    @property
+    def title(self) -> str:
+        """`fold 3 of 5`; `training 2 of 3` where the script gives it no name."""
+        word, _, number = self.name.partition(" ")
+        if number == str(self.number):
+            return f"{word} {number} of {self.of}"
+        place = f"training {self.number} of {self.of}"
+        return f"{self.name}, {place}" if self.name else place
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """One training as read from its logs.
 
     `axis` is what most of its curves are counted by; `formats` are the readers that read it, the main
-    one first. `facts` is what a recording says about model, data, loss and optimizer (`run.json`).
+    one first. `facts` is what a recording says about model, data, loss and optimizer (`run.json`). `phase` is
+    set where it is one of several trainings.
     """
 
     name: str
@@ -101,6 +124,7 @@ class Run:
     notes: tuple[Note, ...] = ()
     files: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    phase: Phase | None = None
 
     @property
     def format(self) -> str:

@@ -18,6 +18,7 @@ from traindx.logs.assemble import run_from_log
 from traindx.logs.copies import begins, without_copies
 from traindx.logs.derived import with_loss
 from traindx.logs.log_file import File, natural, pipe_file, reason, stdin_file
+from traindx.logs.phases import phases_of
 
 _SKIP_FOLDERS = frozenset(
     ".git __pycache__ node_modules .venv venv .tox .mypy_cache .ipynb_checkpoints".split()
@@ -200,8 +201,8 @@ def _read(
     path = bundle.run if bundle.run not in (".", "") else bundle.files[0].shown
     notes = [note for file in bundle.files for note in file.notes]
     runs = []
-    for number, log in enumerate(logs, 1):
-        part = log.name or (f"part {number}" if len(logs) > 1 else "")
+    for log, phase in zip(logs, phases_of(logs), strict=True):
+        part = log.name or (phase.title if phase is not None else "")
         run = run_from_log(
             log,
             name=f"{path} ({part})" if part else path,
@@ -212,7 +213,7 @@ def _read(
             mapping=mapping,
         )
         if run.series:
-            runs.append(run)
+            runs.append(replace(run, phase=phase))
         else:
             skipped.extend(run.notes or [Note(path, f"{reader.title}: it has no metric")])
     if not logs:

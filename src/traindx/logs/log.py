@@ -30,7 +30,7 @@ class Column:
 
 @dataclass
 class Log:
-    """One run as its writer laid it out."""
+    """One run as its writer laid it out; `phase` is what its script calls it where there are several."""
 
     columns: list[Column]
     axis: Axis = "step"
@@ -39,3 +39,4 @@ class Log:
     notes: list[str] = field(default_factory=list)
     name: str = ""
     facts: dict[str, Any] = field(default_factory=dict)
+    phase: str = ""

@@ -26,7 +26,7 @@ def log_of_ranks(ranks: Mapping[int, RecordingPart], facts: RunFacts, shown: str
     """One log, or those of the printed text when no step was recorded.
 
     The first rank that trains gives the plain names: a process that only starts others takes no step.
-    `last` says that this is the training that `run.json` describes.
+    `last` says that no other training follows in the recording.
     """
     columns_by_rank = {rank: ranks[rank].columns() for rank in sorted(ranks)}
     first = next((rank for rank, columns in columns_by_rank.items() if _stepped(columns)), min(ranks))
@@ -37,8 +37,7 @@ def log_of_ranks(ranks: Mapping[int, RecordingPart], facts: RunFacts, shown: str
     logged = script_columns(
         [c for c in columns_by_rank[first] if not c.canonical] + part.logged.columns(part.started)
     )
-    own = facts if last else replace(facts, notes=[], ending=None)
-    events, notes = recorded_events(ranks, first, own, printed, last=last)
+    events, notes = recorded_events(ranks, first, facts, printed, last=last)
     config = {**_gaps(printed.config(), facts.config), **facts.config}
     if not _stepped(columns_by_rank[first]):
         return _unstepped(recorded, logged, printed, config, events, notes)
@@ -47,7 +46,7 @@ def log_of_ranks(ranks: Mapping[int, RecordingPart], facts: RunFacts, shown: str
     columns = with_script_columns(recorded, [("logged", logged), ("printed", printed.columns())])
     for rank in sorted(set(columns_by_rank) - {first}):
         columns += _of_rank(rank, columns_by_rank[rank] + ranks[rank].logged.columns(ranks[rank].started))
-    inside = {**(facts.inside if last else {}), "sampled": part.samples.names()}
+    inside = {**facts.inside, "sampled": part.samples.names()}
     return [Log(columns, "step", config, events, notes, facts=inside)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from traindx.core.nouns import Event
 from traindx.logs import jsons
@@ -13,7 +13,14 @@ from traindx.logs.tables import as_number
 VERSION = 2
 DEEPEST = 30
 _WELL_KNOWN = ("command", "script", "python", "device", "world_size", "seed")
-_READ_ELSEWHERE = frozenset({"version", "config", "ended", "dropped", "unseen"})
+_READ_ELSEWHERE = frozenset(
+    {"version", "config", "ended", "dropped", "unseen", "phases", "settings_of_phases"}
+)
+# What is of one training: a process may train one after another.
+_OF_TRAINING = frozenset(
+    "models optimizers losses loaders schedulers graph reach restored classes samples accumulation clipping "
+    "histograms confirmed".split()
+)
 _NOTES_MOST = 40
 _OUT_OF_MEMORY = (
     "out of memory",
@@ -37,7 +44,11 @@ class Ending:
 
 @dataclass
 class RunFacts:
-    """The content of `run.json`; `exists` is False when there is none."""
+    """The content of `run.json`; `exists` is False when there is none.
+
+    `phases` are the facts of the trainings before the last one, as far as they are known; `settings` are the
+    names of those that each of them has for itself.
+    """
 
     exists: bool = False
     version: float = VERSION
@@ -45,6 +56,23 @@ class RunFacts:
     notes: list[str] = field(default_factory=list)
     ending: Ending | None = None
     inside: dict[str, object] = field(default_factory=dict)
+    phases: tuple[Mapping[str, object], ...] = ()
+    settings: frozenset[str] = frozenset()
+
+    def of_part(self, later: int) -> RunFacts:
+        """The facts of the training after which so many `later` ones came."""
+        if not later:
+            return self
+        phase = self.phases[-later] if later <= len(self.phases) else {}
+        own = replace(self, notes=[], ending=None, phases=())
+        if not phase:
+            return replace(own, inside={})
+        shared = {key: value for key, value in self.inside.items() if key not in _OF_TRAINING}
+        mine = {key: value for key, value in phase.items() if key in _OF_TRAINING}
+        settings = phase.get("config")
+        config = {name: value for name, value in self.config.items() if name not in self.settings}
+        config |= settings if isinstance(settings, dict) else {}
+        return replace(own, config=config, inside={**shared, **mine})
 
 
 def facts_of(file: File) -> RunFacts:
@@ -64,7 +92,13 @@ def facts_of(file: File) -> RunFacts:
         notes=list(_notes(run)),
         ending=ending_of(run.get("ended")),
         inside={key: value for key, value in run.items() if key not in _READ_ELSEWHERE},
+        phases=tuple(one if isinstance(one, Mapping) else {} for one in _list(run.get("phases"))),
+        settings=frozenset(map(str, _list(run.get("settings_of_phases")))),
     )
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def confirmed_of(file: File) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from traindx.observe.clock import perf_counter
 from traindx.observe.journal import VERSION, Journal
@@ -35,6 +36,15 @@ class FactsFile:
         if self._facts.get(key, self) != value:
             self._facts[key] = value
             self._facts_changed = True
+
+    def take(self, facts: Iterable[str], settings: Iterable[str]) -> dict[str, object]:
+        """The facts and settings of a training that ended; they are no longer those of the run."""
+        config = self._facts["config"]
+        assert isinstance(config, dict)
+        taken = {key: self._facts.pop(key) for key in facts if key in self._facts}
+        taken["config"] = {name: config.pop(name) for name in settings if name in config}
+        self._facts_changed = True
+        return taken
 
     def unseen(self, what: str, why: str) -> None:
         """What cannot be recorded of this training, and why: that must not read as health."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from traindx.core.nouns import Diagnosis, Event, Run
 from traindx.core.number_text import readable
+from traindx.evidence.phase import phase_text, worst_first
 from traindx.report import document as doc
 from traindx.report.answer import answer, answer_lines, seen_at, value_text
 from traindx.report.architecture import architecture_section
@@ -38,7 +39,6 @@ from traindx.report.wording import (
     tally,
     verdict_sentences,
     verdict_word,
-    worst_first,
 )
 
 _DETAILED_MOST = 200
@@ -147,6 +147,8 @@ def _run_blocks(diagnosis: Diagnosis, anchor: str, charts: bool) -> Iterator[doc
 def _facts(diagnosis: Diagnosis) -> Iterator[tuple[doc.Prose, doc.Prose]]:
     run = diagnosis.run
     yield "read from", code(run.path)
+    if run.phase is not None:
+        yield "phase", phase_text(run)
     yield from ((name, doc.Span(text)) for name, text in run_facts(run))
     case = case_of(run)
     yield from ((f"final {name} loss", short(value)) for name, value in final_losses(case).items())

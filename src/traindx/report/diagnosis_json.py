@@ -40,6 +40,14 @@ def diagnoses_dict(diagnoses: Sequence[Diagnosis], skipped: Sequence[Note] = ())
     }
 
 
+def _phase(run: Run) -> dict[str, Any]:
+    """Which of several trainings of a script it is."""
+    if run.phase is None:
+        return {}
+    phase = {"number": run.phase.number, "of": run.phase.of, "name": run.phase.name or None}
+    return {"phase": {**phase, "title": run.phase.title, "steps_before": _step(run.phase.before)}}
+
+
 def diagnosis_dict(diagnosis: Diagnosis) -> dict[str, Any]:
     """The diagnosis of one run; numbers that are not finite are strings, steps whole or null."""
     run = diagnosis.run
@@ -57,6 +65,7 @@ def diagnosis_dict(diagnosis: Diagnosis) -> dict[str, Any]:
                 "points": run.points,
                 "files": run.files,
                 "evidence": diagnosis.evidence,
+                **_phase(run),
             },
             "final": _final(run),
             "models": [model.to_dict() for model in architectures(run)],

@@ -6,22 +6,27 @@ from collections.abc import Mapping, Sequence
 
 from traindx.comparison.subjects import without_shared
 from traindx.core.nouns import Diagnosis
+from traindx.evidence.phase import of_one_script, phase_text, worst_first
+from traindx.report.answer import answer_lines
 from traindx.report.cells import curve
 from traindx.report.document import Block, Cell, DocumentTable, Span, TableColumn, Text
 from traindx.report.layout import Screen, fit
 from traindx.report.text import percent, visible
 from traindx.report.titles import symptom_title
 from traindx.report.to_terminal import lines
-from traindx.report.wording import beginning, grade, leading, look, place_of, tally, worst_first
+from traindx.report.wording import beginning, grade, leading, look, place_of, tally
 
 _LONG = 40
 _HEALTHY_SHOWN = 10
 _WIDE = 90
 _CURVE = 12
+_PHASES_MOST = 30
 
 
 def triage(diagnoses: Sequence[Diagnosis], screen: Screen, *, everything: bool = False) -> list[str]:
     """The counts, then a line per run; of many healthy runs only some, unless all are asked for."""
+    if len(diagnoses) <= _PHASES_MOST and of_one_script([diagnosis.run for diagnosis in diagnoses]):
+        return phases(diagnoses, screen, everything=everything)
     ordered = worst_first(diagnoses)
     healthy = sum(diagnosis.verdict == "healthy" for diagnosis in ordered)
     hidden = healthy - _HEALTHY_SHOWN if len(ordered) > _LONG and not everything else 0
@@ -31,6 +36,20 @@ def triage(diagnoses: Sequence[Diagnosis], screen: Screen, *, everything: bool =
     if hidden > 0:
         shown_lines.append(screen.paint(f"  and {hidden:,} more that are healthy; --all shows them", "dim"))
     return shown_lines if len(shown_lines) <= _LONG else [*shown_lines, "", *lines(counts, screen)]
+
+
+def phases(diagnoses: Sequence[Diagnosis], screen: Screen, *, everything: bool = False) -> list[str]:
+    """The trainings of one script: the worst in full unless all are healthy, then a line for each."""
+    worst = worst_first(diagnoses)[0]
+    lead = f"; the worst is {phase_text(worst.run)}" if worst.verdict != "healthy" else ""
+    counts: list[Block] = [Text(Span(f"{tally(diagnoses)}{lead}", look="strong"), "whole")]
+    shown = ["", *answer_lines(worst, screen)] if lead and not everything else []
+    table = triage_table(sorted(diagnoses, key=_number), {}, screen.width)
+    return [*lines(counts, screen), *shown, "", *lines([table], screen)]
+
+
+def _number(diagnosis: Diagnosis) -> int:
+    return diagnosis.run.phase.number if diagnosis.run.phase is not None else 0
 
 
 def triage_table(diagnoses: Sequence[Diagnosis], links: Mapping[int, str], width: int = 120) -> DocumentTable:

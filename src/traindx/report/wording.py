@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from traindx.core.nouns import (
@@ -18,6 +18,7 @@ from traindx.core.nouns import (
     Run,
 )
 from traindx.core.number_text import place, step_text
+from traindx.evidence.phase import of_one_script
 from traindx.knowledge.catalogue import causes, symptoms
 from traindx.report.text import count, percent
 from traindx.report.titles import symptom_title
@@ -242,19 +243,6 @@ def severity_rank(severity: str) -> int:
     return SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES)
 
 
-def worst_first(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
-    """By severity, then by confidence in the first cause; runs without a verdict before healthy ones."""
-    return sorted(diagnoses, key=_order)
-
-
-def _order(diagnosis: Diagnosis) -> tuple[int, int, float]:
-    order = {"problem": 0, "insufficient_evidence": 1}.get(diagnosis.verdict, 2)
-    first = diagnosis.problems[0] if diagnosis.problems else None
-    worst = min((severity_rank(p.severity) for p in diagnosis.problems), default=len(SEVERITIES))
-    sure = first.hypotheses[0].confidence if first and first.hypotheses else 0.0
-    return order, worst, -sure
-
-
 def tally(diagnoses: Sequence[Diagnosis]) -> str:
     """`24 runs: 3 critical, 2 high, 18 healthy, 1 without a verdict`."""
     counts = dict.fromkeys((*SEVERITIES, "without a verdict", "healthy"), 0)
@@ -264,7 +252,9 @@ def tally(diagnoses: Sequence[Diagnosis]) -> str:
         else:
             counts["healthy" if diagnosis.verdict == "healthy" else "without a verdict"] += 1
     counted = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number)
-    return f"{count(len(diagnoses), 'run')}: {counted}" if counted else count(len(diagnoses), "run")
+    one_script = of_one_script([diagnosis.run for diagnosis in diagnoses])
+    whole = f"{len(diagnoses):,} trainings of one script" if one_script else count(len(diagnoses), "run")
+    return f"{whole}: {counted}" if counted else whole
 
 
 def blind_spots(coverage: Sequence[Check]) -> list[tuple[str, list[str]]]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from traindx.core.nouns import ACTED_ON, SEVERITIES, Diagnosis, Run
+from traindx.core.nouns import ACTED_ON, Diagnosis, Run
+from traindx.evidence.phase import badness
 from traindx.experiment.arm_diagnosis import examined
 from traindx.experiment.arms import Arm, Outcome, Workshop
 from traindx.experiment.horizon import horizon
@@ -96,7 +97,7 @@ class Treatment:
         """Of several trainings of a script (a resume, folds) the first that has the worst problem."""
         assert first.run is not None
         diagnoses = [examined(run, self.script) for run in first.trainings or (first.run,)]
-        self.ledger.training = min(range(len(diagnoses)), key=lambda at: _trouble(diagnoses[at]))
+        self.ledger.training = min(range(len(diagnoses)), key=lambda at: badness(diagnoses[at]))
         named = self.ledger.named(first)
         assert named.run is not None
         return named, replace(diagnoses[self.ledger.training], run=named.run)
@@ -162,13 +163,6 @@ def _left_alone(before: Diagnosis, first: Outcome) -> tuple[Status, str]:
     part = "this training" if first.ended == "finished" else f"its first {first.steps:,} {first.unit}"
     word = "calls for a change in" if before.problems else "is wrong with"
     return "healthy", f"nothing {word} {part}: nothing is changed."
-
-
-def _trouble(diagnosis: Diagnosis) -> int:
-    """How bad a diagnosis is: the lower the worse."""
-    if not diagnosis.problems:
-        return len(SEVERITIES)
-    return SEVERITIES.index(diagnosis.problems[0].severity)
 
 
 def _after(rounds: Sequence[Round], proven: Sequence[Round]) -> tuple[Outcome, ...]:

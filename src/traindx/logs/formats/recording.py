@@ -26,6 +26,7 @@ from traindx.logs import jsons
 from traindx.logs.lines import blocks
 from traindx.logs.log import Log
 from traindx.logs.log_file import File
+from traindx.logs.phases import printed_names
 from traindx.logs.rank_files import log_of_ranks
 from traindx.logs.recordings import RecordingPart, parts_of
 from traindx.logs.run_facts import RunFacts, confirmed_of, facts_of
@@ -68,9 +69,15 @@ def read(bundle: Bundle) -> list[Log]:
         ranks: dict[int, RecordingPart] = {
             rank: parts[number] for rank, parts in parts_by_rank.items() if number < len(parts)
         }
-        logs += log_of_ranks(ranks, facts, bundle.run, last=number == count - 1)
+        left = count - 1 - number
+        logs += log_of_ranks(ranks, facts.of_part(left), bundle.run, last=not left)
     for earlier, later in pairwise(logs):
-        later.config = {**earlier.config, **later.config}  # settings are printed once, before the first
+        # Settings are printed once, before the first.
+        shared = {name: value for name, value in earlier.config.items() if name not in facts.settings}
+        later.config = {**shared, **later.config}
+    if len(logs) == count:
+        for log, name in zip(logs, printed_names(parts_by_rank[min(parts_by_rank)]), strict=False):
+            log.phase = name
     return logs
 
 

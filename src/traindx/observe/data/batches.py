@@ -128,8 +128,12 @@ class Batches:
     """Remembers what it has seen of the data: which batches came again, which classes there are."""
 
     def __init__(self) -> None:
-        self._steps: dict[int, int] = {}
         self.last_print = 0
+        self.restart()
+
+    def restart(self) -> None:
+        """Another training begins: its data may be others."""
+        self._steps: dict[int, int] = {}
         self._batches = 0
         self._again = 0
         self._distance: int | None = None

@@ -47,7 +47,8 @@ class Optimizers:
             known = Known(optimizer, self.watching.optimizer_name(optimizer, len(self.known)))
             known.late = self.lead is not None and self.watching.constructed.is_late(optimizer)
             self.known[id(optimizer)] = known
-            self.watching.new_optimizer(optimizer, known)
+            another = self.lead is not None and known.late and _another(known, self.lead)
+            self.watching.new_optimizer(optimizer, known, another)
         return known
 
     def steps_of(self, optimizer: torch.optim.Optimizer) -> int:
@@ -72,9 +73,7 @@ class Optimizers:
         return True
 
     def _take_over(self, known: Known, lead: Known) -> None:
-        """One that was made after the lead had begun, for other parameters, is another training."""
-        before, now = lead.ref(), known.ref()
-        another = before is None or (known.late and now is not None and not _share(before, now))
+        now, another = known.ref(), _another(known, lead)
         if another:
             self.watching.constructed.elsewhere.update(self.known)
             self.known = {id(now): known}
@@ -119,6 +118,12 @@ class Optimizers:
         if not 1 / _JUMP <= first / last <= _JUMP:
             text = f"learning rate of {known.name} from {last:g} to {first:g}"
             self.watching.recorder.event("lr_jump", text, step=step)
+
+
+def _another(known: Known, lead: Known) -> bool:
+    """One that was made after the lead had begun, for other parameters, is another training."""
+    before, now = lead.ref(), known.ref()
+    return before is None or (known.late and now is not None and not _share(before, now))
 
 
 def _share(one: torch.optim.Optimizer, other: torch.optim.Optimizer) -> bool:

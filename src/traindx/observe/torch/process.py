@@ -133,9 +133,14 @@ class Watching:
         """What the script calls it."""
         return variable_name(optimizer) or (type(optimizer).__name__ + (str(number) if number else ""))
 
-    def new_optimizer(self, optimizer: torch.optim.Optimizer, known: Known) -> None:
-        """Its first step is about to be taken: the weights are still as they were initialised."""
+    def new_optimizer(self, optimizer: torch.optim.Optimizer, known: Known, another: bool) -> None:
+        """Its first step is about to be taken: the weights are still as they were initialised.
+
+        `another`: a training of its own begins with it.
+        """
         self.constructed.add(optimizer)
+        if another:
+            self.guard("facts", self.facts.restart, optimizer)
         self.guard("facts", self.facts.optimizer, optimizer, known)
 
     def lead_changed(self, known: Known, another: bool) -> None:

@@ -15,11 +15,18 @@ from traindx.observe.torch.loss_calls import as_given, reduction
 from traindx.observe.torch.model_facts import model_facts, reach_facts
 from traindx.observe.torch.optimizer_state import Known
 from traindx.observe.torch.roots import optimizer_parameters
+from traindx.observe.torch.sample_prints import SampleFingerprints
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
 
 _MOST = 16
+# What is of one training, and not of the process.
+_OF_TRAINING = (
+    *("models", "optimizers", "losses", "loaders", "schedulers", "graph", "reach", "restored"),
+    *("classes", "samples", "accumulation", "clipping", "histograms"),
+)
+_PHASES_MOST, _PHASES_SAMPLED = 64, 8
 _LOADER_SETTINGS = (("batch_size", "batch_size"), ("train_samples", "samples"), ("workers", "workers"))
 
 
@@ -34,6 +41,33 @@ class TrainingFacts:
         self._loaders: dict[int, tuple[weakref.ref[Any], dict[str, object]]] = {}
         self._losses: dict[str, dict[str, object]] = {}
         self._models = 0
+        self._settings = {"clip"}
+        self._phases: list[tuple[dict[str, object], SampleFingerprints | None]] = []
+
+    def _set(self, name: str, value: object) -> None:
+        """A setting of this training."""
+        self._settings.add(name)
+        self.recorder.setting(name, value)
+
+    def restart(self, optimizer: torch.optim.Optimizer) -> None:
+        """Another training begins with this optimizer: what is known so far is of the ones before it."""
+        watching = self.watching
+        self._record_schedulers(but=optimizer)
+        watching.steps.accumulation.record()
+        self._record_classes()
+        facts = self.recorder.take(_OF_TRAINING, self._settings)
+        facts.pop("restored", None)  # perhaps for the training that begins: `Restoring` knows
+        known = len(self._phases)
+        samples = watching.sampler.samples if known < _PHASES_SAMPLED else None
+        self._phases.append((facts if known < _PHASES_MOST else {}, samples))
+        self.recorder.fact("phases", [facts for facts, _ in self._phases])
+        self.recorder.fact("settings_of_phases", sorted(self._settings))
+        self._optimizers, self._losses, self._models = [], {}, 0
+        self._loaders = {key: one for key, one in self._loaders.items() if one[0]() is not None}
+        if self._loaders:
+            self._record_loaders()
+        watching.sampler.forget_samples()
+        watching.sampler.batches.restart()
 
     def optimizer(self, optimizer: torch.optim.Optimizer, known: Known) -> None:
         """An optimizer is about to take its first step."""
@@ -46,7 +80,7 @@ class TrainingFacts:
         mine = setup_facts.optimizer_facts(optimizer, everyone, names.roots, names) | {"name": known.name}
         if not self._optimizers:
             for name, value in setup_facts.settings_of(models, mine).items():
-                recorder.setting(name, value)
+                self._set(name, value)
             recorder.fact("libraries", setup_facts.library_facts())
             recorder.fact("seed", setup_facts.seed_facts())
             self._world()
@@ -118,7 +152,7 @@ class TrainingFacts:
         self._losses[name] = facts | {"after_layers": end_operations(output)}
         self.recorder.fact("losses", list(self._losses.values()))
         if len(self._losses) == 1:
-            self.recorder.setting("loss_function", name)
+            self._set("loss_function", name)
 
     def loader(self, loader: Any) -> None:
         """A loader is iterated."""
@@ -127,14 +161,18 @@ class TrainingFacts:
         if len(self._loaders) >= _MOST:
             return
         training = torch.is_grad_enabled() and self.watching.modes.training() is not False
-        first = training and not any(facts["role"] == "training" for _, facts in self._loaders.values())
         facts = setup_facts.loader_facts(loader) | {"role": "training" if training else "validation"}
         self._loaders[id(loader)] = (weakref.ref(loader), facts)
-        self.recorder.fact("loaders", [one for _, one in self._loaders.values()])
-        if first:
-            for setting, key in _LOADER_SETTINGS:
-                if facts.get(key) is not None:
-                    self.recorder.setting(setting, facts[key])
+        self._record_loaders()
+
+    def _record_loaders(self) -> None:
+        """All of them, and the settings of the one that is trained on."""
+        loaders = [one for _, one in self._loaders.values()]
+        self.recorder.fact("loaders", loaders)
+        first = next((one for one in loaders if one["role"] == "training"), {})
+        for setting, key in _LOADER_SETTINGS:
+            if first.get(key) is not None:
+                self._set(setting, first[key])
 
     def end(self) -> None:
         """What only the end shows."""
@@ -154,12 +192,13 @@ class TrainingFacts:
         self._report_unseen()
         self._record_schedulers()
         watching.steps.accumulation.record()
-        classes = watching.sampler.batches.classes()
-        if classes:
-            recorder.fact("classes", classes)
+        self._record_classes()
         samples = watching.sampler.samples.facts()
         if samples:
             recorder.fact("samples", samples)
+        if self._phases:
+            recorder.fact("phases", [_with_samples(*phase) for phase in self._phases])
+            recorder.fact("settings_of_phases", sorted(self._settings))
         budget = recorder.budget
         recorder.fact(
             "overhead", {"own_seconds": round(budget.spent, 3), "seconds": round(recorder.now(), 3)}
@@ -174,9 +213,22 @@ class TrainingFacts:
         if sampler.forward and sampler.taken and self._models and not sampler.activations.saw_model:
             self.recorder.unseen("activations", "no model was called by torch.nn.Module.__call__")
 
-    def _record_schedulers(self) -> None:
-        alive = [one for ref in self.watching.schedulers.values() if (one := ref()) is not None]
+    def _record_classes(self) -> None:
+        classes = self.watching.sampler.batches.classes()
+        if classes:
+            self.recorder.fact("classes", classes)
+
+    def _record_schedulers(self, but: torch.optim.Optimizer | None = None) -> None:
+        """The schedulers there are, `but` those of one optimizer."""
+        every = [one for ref in self.watching.schedulers.values() if (one := ref()) is not None]
+        alive = [one for one in every if but is None or getattr(one, "optimizer", None) is not but]
         if alive:
             facts = [setup_facts.scheduler_facts(one) for one in alive[:_MOST]]
             self.recorder.fact("schedulers", facts)
-            self.recorder.setting("schedule", facts[-1].get("class"))
+            self._set("schedule", facts[-1].get("class"))
+
+
+def _with_samples(facts: dict[str, object], samples: SampleFingerprints | None) -> dict[str, object]:
+    """What a training that ended was fed is only worked out at the very end: it takes a moment."""
+    found = samples.facts() if samples is not None else {}
+    return facts | {"samples": found} if found else facts

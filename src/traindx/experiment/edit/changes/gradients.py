@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
 from traindx.experiment.edit.job import Job, ancestors, at, function_of, receiver, statement_of
+from traindx.experiment.edit.keras import set_option, uses_keras
 from traindx.experiment.edit.lint_edits import take_edits
 from traindx.experiment.edit.names import spelled
+from traindx.experiment.edit.new_number import Wanted
 from traindx.experiment.edit.result import Uncertain
 from traindx.experiment.edit.scopes import own_statement, stepped
 
@@ -32,7 +34,10 @@ def zero_gradients(job: Job) -> str:
 
 
 def accumulate(job: Job, values: Mapping[str, Scalar]) -> str:
-    """Only an instruction: it needs a count that the script does not have."""
+    """An option of Keras' optimizers; else an instruction: it needs a count that the script does not have."""
+    if uses_keras(job):
+        batches = Wanted(value=int(value_of(values, "batches", 2)))
+        return set_option(job, "gradient_accumulation_steps", batches, r"accumulation_steps$")
     count = int(value_of(values, "batches"))
     loop = job.iteration()
     backward = loop.backwards[0].spot

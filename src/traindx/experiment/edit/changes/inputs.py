@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from traindx.evidence.inside import facts, word
 from traindx.experiment.edit.feeds import NamedInputs, batched, named_inputs
 from traindx.experiment.edit.job import Job, at, call_of, function_of, statement_of, written
+from traindx.experiment.edit.keras import all_layers, fits, uses_keras
 from traindx.experiment.edit.names import fresh
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.anchors_of_data import dataset, validated
@@ -22,11 +23,14 @@ _WORDS = (
     "Subtract the mean of the training inputs and divide by their deviation, "
     "in training and validation alike."
 )
+_NO_SCALE = frozenset("Embedding Normalization Rescaling StringLookup TextVectorization".split())
 _Fed = tuple[Source, ast.expr]
 
 
 def normalise_inputs(job: Job) -> str:
     """Mean and deviation of the training inputs are taken once, and used for all inputs."""
+    if uses_keras(job):
+        return _in_keras(job)
     if job.training.trace.methods("fit_transform", "fit"):
         raise Uncertain("The inputs seem to be scaled already: check what reaches the model.")
     train, others = _trained(job), _validated(job)
@@ -43,6 +47,47 @@ def normalise_inputs(job: Job) -> str:
     both = any(one.name == first.name for one in tried) and every[first.name] is first
     names = dict.fromkeys([first.name, *every])
     return _before_use(job, [every[name] for name in names], first.cut if both else "")
+
+
+def _in_keras(job: Job) -> str:
+    """Arrays that fit, evaluate and predict are given by name are scaled before the first fit."""
+    scaled = [one for one in all_layers(job) if one.short in _NO_SCALE]
+    if scaled:
+        raise Uncertain("The inputs are indices, or a layer scales them already.", at(scaled[0].spot))
+    calls = [e for e in job.training.trace.methods("fit", "evaluate", "predict") if e.root is None]
+    first = fits(job)[0]
+    source, statement = first.spot.source, statement_of(first.spot)
+    names: dict[str, None] = {}
+    for event in calls:
+        call = call_of(event.value)[1]
+        pair = written(call, "validation_data", -1)
+        given = [written(call, "x", 0), pair.elts[0] if isinstance(pair, ast.Tuple) else pair]
+        for node in (one for one in given if one is not None):
+            if not isinstance(node, ast.Name) or event.spot.source is not source:
+                raise Uncertain(_WORDS, at(event.spot))
+            names[node.id] = None
+    train = getattr(written(call_of(first.value)[1], "x", 0), "id", "")
+    if not train or not all(_bound_before(source, name, statement) for name in names):
+        raise Uncertain(_WORDS, at(first.spot))
+    mean, spread = fresh(job.draft, source, "input_mean"), fresh(job.draft, source, "input_spread")
+    axis = f"0 if {train}.ndim == 2 else None"
+    job.draft.before(
+        source,
+        statement,
+        f"{mean}, {spread} = {train}.mean(axis={axis}), {train}.std(axis={axis})",
+        # A feature that never changes stays as it is.
+        f"{spread} = {spread} + ({spread} == 0)",
+        *(f"{name} = ({name} - {mean}) / {spread}" for name in names),
+    )
+    return f"{', '.join(names)} scaled by the mean and deviation of {train} before line {statement.lineno}."
+
+
+def _bound_before(source: Source, name: str, statement: ast.stmt) -> bool:
+    """Whether a name is given its value before a statement, in the same function."""
+    here = function_of(source, statement)
+    stores = [n for n in ast.walk(source.tree) if isinstance(n, ast.Name) and n.id == name]
+    bound = [n for n in stores if isinstance(n.ctx, ast.Store) and function_of(source, n) is here]
+    return bool(bound) and all(n.lineno < statement.lineno for n in bound)
 
 
 def _trained(job: Job) -> _Fed:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
-from traindx.experiment.edit.job import Job, at, call_of, group_values, written
+from traindx.experiment.edit.job import Job, at, call_of, group_values, once, written
 from traindx.experiment.edit.keras import KerasOptimizer, construct, keras_name, set_option, uses_keras
 from traindx.experiment.edit.keras import optimizers as keras_optimizers
 from traindx.experiment.edit.names import spelled
@@ -36,6 +36,8 @@ _TAKES = {
     "weight_decay": frozenset("SGD ASGD Adam AdamW NAdam RAdam Adamax RMSprop Adagrad Adadelta".split()),
     "eps": frozenset("Adam AdamW NAdam RAdam Adamax RMSprop Adagrad Adadelta".split()),
 }
+# Where Keras' penalties take the share of the squares.
+_PENALTIES = {"keras.regularizers.l2": 0, "keras.regularizers.l1l2": 1, "keras.regularizers.l1_l2": 1}
 _MOMENTUM = {"SGD": 2, "RMSprop": 5}
 
 
@@ -124,8 +126,18 @@ def set_eps(job: Job, values: Mapping[str, Scalar]) -> str:
 def set_weight_decay(job: Job, values: Mapping[str, Scalar]) -> str:
     value = value_of(values, "value")
     if uses_keras(job):
-        return set_option(job, "weight_decay", Wanted(value=value), r"weight_decay$|wd$|decay$")
+        return _penalties(job, value) or set_option(
+            job, "weight_decay", Wanted(value=value), r"weight_decay$|wd$|decay$"
+        )
     return set_in_trainer(job, "set_weight_decay", value) or _each(job, "weight_decay", value)
+
+
+def _penalties(job: Job, value: float) -> str:
+    """The L2 penalties of Keras' layers, which are its older way to decay weights; empty without any."""
+    found = [e.value for e in once(job.calls(lambda made: made.name.lower() in _PENALTIES))]
+    wanted, like = Wanted(value=value), r"l2|reg|\.0$|decay"
+    changed = [change(job, made, "l2", _PENALTIES[made.name.lower()], wanted, like, 0.01) for made in found]
+    return sentence(changed) if changed else ""
 
 
 def _each(job: Job, name: str, value: float) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from traindx.experiment.edit.calls import without
 from traindx.experiment.edit.job import Job, at, called, receiver
+from traindx.experiment.edit.keras import uses_keras
+from traindx.experiment.edit.keras_outputs import fit_to_loss, fit_to_targets
 from traindx.experiment.edit.lint_edits import take_edits
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_sources import anything, behind
@@ -25,6 +27,8 @@ _PASSED_ON = frozenset("detach cpu numpy squeeze view reshape flatten float toli
 
 
 def pass_logits(job: Job) -> str:
+    if uses_keras(job):
+        return fit_to_loss(job)
     losses = [x for x in job.training.losses if x.kind in _TAKES_LOGITS]
     spots = _activations(losses, _BOUNDED)
     if spots:
@@ -56,6 +60,8 @@ def _logarithm(job: Job, activation: Made) -> str:
 
 def drop_output_activation(job: Job) -> str:
     """The bound that keeps outputs from reaching the targets of a regression, removed."""
+    if uses_keras(job):
+        return fit_to_targets(job)
     losses = [
         x for x in job.training.losses if x.kind in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
     ]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.job import Job, at, call_of
+from traindx.experiment.edit.keras import uses_keras
 from traindx.experiment.edit.names import fresh, spelled
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.execution import CallEvent, Loop
@@ -22,6 +23,8 @@ def drop_outliers(job: Job, values: Mapping[str, Scalar]) -> str:
     """Samples beyond the limit are removed: from each batch where loops get them, else from the datasets."""
     value = values.get("limit", _ANY)
     limit = float(value) if isinstance(value, int | float) else _ANY
+    if uses_keras(job):
+        raise Uncertain(f"Remove samples whose inputs are not finite or beyond {limit:g} before the fit.")
     calls = [
         event
         for event in job.training.trace.events

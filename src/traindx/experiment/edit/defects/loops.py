@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from traindx.experiment.edit.changes.gradients import divide_loss
-from traindx.experiment.edit.job import Job, ancestors, at, function_of
+from traindx.experiment.edit.job import Job, ancestors, at, call_of, function_of, written
+from traindx.experiment.edit.keras import fits, uses_keras
 from traindx.experiment.edit.lint_edits import findings
 from traindx.experiment.edit.result import Uncertain
 from traindx.experiment.edit.scopes import own_statement
@@ -47,6 +48,8 @@ def _undivided(job: Job) -> bool:
 def pace(job: Job) -> str:
     """A schedule counted in epochs is stepped once per epoch, one counted in batches with every batch."""
     wrong = findings(job, "script_scheduler_pace")
+    if wrong and uses_keras(job):
+        return _batches_of_all_epochs(job)
     if not wrong:
         raise Uncertain("The schedule seems to be stepped as often as it counts.")
     finding, place = wrong[0], wrong[0].places[0]
@@ -66,6 +69,21 @@ def pace(job: Job) -> str:
     if per_epoch:
         return f"{text} once per epoch, after the loop of line {target.lineno}."
     return f"{text} after every step of the optimizer, in line {target.lineno}."
+
+
+def _batches_of_all_epochs(job: Job) -> str:
+    """A schedule of Keras lasts for the batches of all epochs, not for as many as there are epochs."""
+    fit = fits(job)[0].value
+    schedule = next(e.value for e in job.training.trace.calls if "optimizers.schedules." in e.value.name)
+    source, call = call_of(schedule)
+    length, inputs = written(call, "decay_steps", 1), written(call_of(fit)[1], "x", 0)
+    size = written(call_of(fit)[1], "batch_size", 2)
+    if length is None or not isinstance(inputs, ast.Name) or call_of(fit)[0] is not source:
+        raise Uncertain("Multiply decay_steps by the number of batches of an epoch.", at(schedule.spot))
+    batch = job.draft.text(source, size) if size is not None else "32"
+    new = f"{job.draft.text(source, length)} * (len({inputs.id}) // {batch})"
+    job.draft.replace(source, length, new)
+    return f"decay_steps={new} in line {call.lineno}."
 
 
 def _after_batches(source: Source, statement: ast.stmt, loop: Iteration) -> ast.stmt | None:

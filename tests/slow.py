@@ -46,6 +46,7 @@ SLOW = (
     "trial/test_arm*.py",
     "trial/test_confirm.py",
     "trial/test_edited_arms.py",
+    "trial/test_keras_commands.py",
     "trial/test_keras_edits.py::test_keras_takes_every_edit",
     "trial/test_lr_find.py",
     "trial/test_on_ray.py",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("jax")
-pytest.importorskip("optax")
+pytestmark = pytest.mark.skipif(find_spec("optax") is None, reason="needs jax and optax")
 
 SCRIPT = """import jax
 import optax

@@ -118,7 +118,7 @@ def _plot_path(wish: str | None, force: bool) -> Path:
 def _find(
     program: Program, budget: float, span: tuple[float, float] | None, options: dict[str, Any]
 ) -> tuple[RangeAnswer, Sequence[str], dict[str, list[str]]]:
-    from traindx.cli._programs import workshop
+    from traindx.cli._programs import script_of_program, workshop
     from traindx.experiment.lr_find.scripts import CannotTest, ScriptWalk, examined
     from traindx.experiment.lr_find.search import RangeRequest
 
@@ -127,7 +127,7 @@ def _find(
     try:
         with workshop(program, budget, options["jobs"]) as shop:
             walk = ScriptWalk(shop, status.begin, status.beat, options["loss"])
-            return examined(walk, request), walk.notes, shop.listed()
+            return examined(walk, request, script_of_program(program)), walk.notes, shop.listed()
     except CannotTest as error:
         raise Failure(visible(str(error), 400)) from None
     finally:

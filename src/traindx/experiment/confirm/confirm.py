@@ -19,6 +19,7 @@ from traindx.experiment.confirm.next_experiment import (
     out_of_reach,
 )
 from traindx.experiment.confirm.paired_runs import ExperimentResult, PairedRuns
+from traindx.experiment.edited_arms import EditedArms
 
 if TYPE_CHECKING:
     from traindx.experiment.arms import Outcome, Workshop
@@ -129,6 +130,9 @@ class Confirmation:
         problem = pairs.problem
         belief, tried = Belief.of(problem), list[Tried]()
         menu = planned(problem, untouched.run or self._diagnosis.run)
+        if not untouched.changeable and self._script is not None:
+            pairs.edits = EditedArms(self._script, self._shop.program.args, untouched.run)
+            menu = [replace(one, apart=True) for one in menu if pairs.edits.edit([one.change]) is not None]
         pace = Price.of(self._diagnosis.run).step
         price = Price.measured(untouched.seconds, untouched.steps, pace)
         stopped = self._no_start(untouched, problem)

@@ -30,6 +30,7 @@ from traindx.knowledge.catalogue import symptoms
 
 if TYPE_CHECKING:
     from traindx.experiment.arms import Workshop
+    from traindx.experiment.edited_arms import EditedArms
 
 _FURTHER = 3
 _PACE_MOST = 8.0
@@ -58,6 +59,7 @@ class PairedRuns:
     ) -> None:
         self.problem = problem
         self.spent: list[Outcome] = []
+        self.edits: EditedArms | None = None
         self._shop = workshop
         self._seeds = seeds
         self._ends = time.monotonic() + seconds
@@ -80,7 +82,8 @@ class PairedRuns:
     def _run(self, arms: Sequence[Arm]) -> list[Outcome]:
         # No single run may eat up the time of all the others.
         most = _MOST_OF_TIME * self.left if math.isfinite(self.left) else None
-        outcomes = {outcome.arm.seed: outcome for outcome in self._shop.run(list(arms), timeout=most)}
+        run = [arm if self.edits is None else self.edits.arm(arm) for arm in arms]
+        outcomes = {outcome.arm.seed: outcome for outcome in self._shop.run(run, timeout=most)}
         self.spent += outcomes.values()
         return [outcomes[arm.seed] for arm in arms if arm.seed in outcomes]
 

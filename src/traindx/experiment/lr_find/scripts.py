@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from traindx.evidence.inside import Fact, facts, number, word
 from traindx.experiment.arms import Arm, Outcome, Workshop
 from traindx.experiment.changes.stopping import DIVERGED_TEXT as DIVERGED
+from traindx.experiment.edited_arms import EditedArms, unreachable
 from traindx.experiment.lr_find.answer import STEPS_LEAST, RangeAnswer, answer
 from traindx.experiment.lr_find.ramps import Ramps
 from traindx.experiment.lr_find.search import RangeRequest, around, search
@@ -20,11 +21,18 @@ from traindx.experiment.runtime.change import Change
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray, Run
+    from traindx.source.script import Script
 
 # The control moves so little that its loss is that of the first weights.
 _STILL = 1e-9
 Notify = Callable[[str, Sequence[Arm]], None]
 Progress = Callable[[Arm, int, float], None]
+
+
+_NO_RAMP = (
+    "{} trains: this training cannot be changed while it runs, and no edit of its source raises the learning "
+    "rate step by step. 'traindx try lower_lr' and 'traindx try raise_lr' try single rates."
+)
 
 
 class CannotTest(Exception):
@@ -47,6 +55,8 @@ class ScriptWalk:
     notify: Notify = lambda _, __: None
     progress: Progress | None = None
     loss: str = "loss"
+    edits: EditedArms | None = None
+    """Where no change at run time reaches the training: its changes as edits."""
     longest: int | None = None
     """Steps the script takes by itself, once known."""
     notes: list[str] = field(default_factory=list)
@@ -75,7 +85,7 @@ class ScriptWalk:
         """The script with a rate of almost nothing: what it trains with, and the loss of each batch."""
         arm = _still(steps, seed)
         self.notify("running the script once", [arm])
-        outcome = next(iter(self.shop.run([arm], progress=self.progress)))
+        [outcome] = self._outcomes([arm])
         self._done[_key(arm)] = self._walked(outcome)
         if outcome.ended == "finished" and outcome.steps < steps:
             self.longest = outcome.steps
@@ -86,8 +96,19 @@ class ScriptWalk:
         if not missing:
             return
         self.notify(activity, missing)
-        for outcome in self.shop.run(missing, progress=self.progress):
+        for outcome in self._outcomes(missing):
             self._done[_key(outcome.arm)] = self._walked(outcome)
+
+    def _outcomes(self, arms: Sequence[Arm]) -> Iterator[Outcome]:
+        """Of arms with their changes, or of edited copies of the script that do the same."""
+        by_name = {arm.name: arm for arm in arms}
+        run = arms if self.edits is None else [self._edited(arm) for arm in arms]
+        for outcome in self.shop.run(run, progress=self.progress):
+            yield replace(outcome, arm=by_name[outcome.arm.name])
+
+    def _edited(self, arm: Arm) -> Arm:
+        assert self.edits is not None
+        return self.edits.arm(arm)
 
     def _walked(self, outcome: Outcome) -> _Walked:
         if not outcome.steps:
@@ -142,8 +163,12 @@ def _nothing(outcome: Outcome, loss: str) -> str:
     return f"no '{loss}' was recorded for its {outcome.steps} steps."
 
 
-def examined(walk: ScriptWalk, request: RangeRequest) -> RangeAnswer:
+def examined(walk: ScriptWalk, request: RangeRequest, script: Script | None = None) -> RangeAnswer:
     """The whole test: a run of the script as it is first."""
+    if script is not None and unreachable(script):
+        walk.edits = EditedArms(script, walk.shop.program.args)
+        if walk.edits.edit(_ramp(1e-4, 1.0, request.steps, 0).changes) is None:
+            raise CannotTest(_NO_RAMP.format(unreachable(script)))
     outcome = walk.still(request.steps, request.seed)
     if outcome.ended == "crashed":
         raise CannotTest(outcome.message)
@@ -177,10 +202,11 @@ def find_in_script(
     span: tuple[float, float] | None,
 ) -> RangeAnswer:
     """For `traindx.lr_find`."""
-    from traindx.experiment.api import found_program
+    from traindx.experiment.api import found_program, source_of
 
-    with Workshop(found_program(path, args)) as shop:
+    program = found_program(path, args)
+    with Workshop(program) as shop:
         try:
-            return examined(ScriptWalk(shop), RangeRequest(steps, seeds, seed, span))
+            return examined(ScriptWalk(shop), RangeRequest(steps, seeds, seed, span), source_of(program))
         except CannotTest as error:
             raise ValueError(str(error)) from None

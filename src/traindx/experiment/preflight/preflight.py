@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from traindx.engine import case_of
 from traindx.evidence.case import Case
 from traindx.experiment.arms import Arm, Outcome, Workshop
+from traindx.experiment.edited_arms import CANNOT, EditedArms, unreachable
 from traindx.experiment.preflight.observations import (
     ARMS,
     MEASURED,
@@ -46,13 +47,19 @@ def fly(
 ) -> Checklist:
     """Run the arms, the ones that others depend on first, and check."""
     began = time.monotonic()
-    first = [_arm(UNTOUCHED, steps), _arm(MEASURED, MEASURED_STEPS)]
+    edits = EditedArms(script, shop.program.args) if script is not None and unreachable(script) else None
+    first = [_arm(UNTOUCHED, steps), *([] if edits else [_arm(MEASURED, MEASURED_STEPS)])]
     attempts = _run(shop, first, script, _FIRST * time_budget, progress)
     untouched = attempts[UNTOUCHED]
     if not untouched.steps:
         more = " (--time-budget gives more)" if untouched.ended == "timed out" else ""
         raise Unflown((untouched.message or "the script made no training step.") + more)
     arms = _further(untouched, steps)
+    if edits is not None:
+        written = [edits.arm(arm) for arm in [*arms, _arm(MEASURED, MEASURED_STEPS)]]
+        missing = [arm.name for arm in written if arm.changes]
+        attempts |= {name: Attempt(name, None, "not run", refused=CANNOT) for name in missing}
+        arms = [arm for arm in written if not arm.changes]
     left = max(_LEAST_SECONDS, time_budget - (time.monotonic() - began))
     rounds = math.ceil(len(arms) / max(1, min(shop.jobs, len(arms))))
     attempts |= _run(shop, arms, script, left / rounds, progress)
@@ -107,6 +114,8 @@ def attempt_of(outcome: Outcome, script: Script | None) -> Attempt:
 def _notes(attempts: dict[str, Attempt]) -> list[str]:
     """What the reader of the checklist should know of the arms."""
     cut = [one.name for one in attempts.values() if one.ended == "timed out"]
+    missing = [one.name for one in attempts.values() if one.refused == CANNOT]
+    notes = [f"Not run, as {CANNOT} and no edit does the same: {', '.join(missing)}."] if missing else []
     if not cut:
-        return []
-    return [f"Ended by the time budget: {', '.join(cut)}. --time-budget gives more."]
+        return notes
+    return [*notes, f"Ended by the time budget: {', '.join(cut)}. --time-budget gives more."]

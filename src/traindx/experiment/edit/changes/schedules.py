@@ -31,6 +31,7 @@ _KINDS = {
 # A warm-up to the rate of the script, which then stays; the others begin at it.
 _KERAS_KINDS = {
     "warm_up": "PolynomialDecay({rate} / {steps}, {steps}, end_learning_rate={rate})",
+    "ramp": "ExponentialDecay({rate}, {steps}, {factor})",
     "cosine": "CosineDecay({rate}, {steps})",
     "linear": "PolynomialDecay({rate}, {steps}, end_learning_rate=0.01 * {rate})",
     "warm_restarts": "CosineDecayRestarts({rate}, {steps}, t_mul=1.0)",
@@ -142,12 +143,12 @@ def _add_scheduler(job: Job, made: Made, name: str, new: Callable[[str], str], w
     return call.lineno
 
 
-def _in_keras(job: Job, kind: str, steps: int) -> str:
+def _in_keras(job: Job, kind: str, steps: int, **values: str) -> str:
     """A schedule object of Keras in the place of the number that the learning rate is."""
     if kind not in _KERAS_KINDS or (job.run is not None and job.run.axis == "epoch"):
         raise Uncertain("Give the optimizer a schedule of keras.optimizers.schedules.")
     ruled = job.calls(lambda made: made.short in ("LearningRateScheduler", "ReduceLROnPlateau"))
-    if ruled:
+    if ruled and kind != "ramp":
         raise Uncertain("This callback sets the learning rate: change it there.", at(ruled[0].spot))
     descriptions = []
     for one in keras_optimizers(job):
@@ -156,14 +157,15 @@ def _in_keras(job: Job, kind: str, steps: int) -> str:
         source, call = call_of(place)
         given = written(call, "learning_rate", 0) if one.made is not None else None
         value = one.made.argument(0, "learning_rate") if one.made is not None else None
-        if isinstance(value, Made) and "schedules." in value.name:
+        if isinstance(value, Made) and "schedules." in value.name and kind != "ramp":
             raise Uncertain("The optimizer of this line has a schedule already.", at(place.spot))
         rate = (
             job.draft.text(source, given)
             if given is not None
             else plain(one.default("learning_rate") or 1e-3)
         )
-        text, name = _KERAS_KINDS[kind].format(rate=rate, steps=steps), "keras.optimizers.schedules."
+        filled = {"rate": rate, "steps": str(steps), **values}
+        text, name = _KERAS_KINDS[kind].format(**filled), "keras.optimizers.schedules."
         text = keras_name(job, source, name + text.partition("(")[0]) + "(" + text.partition("(")[2]
         if one.made is None:
             descriptions.append(construct(job, one, "learning_rate", text))
@@ -173,6 +175,15 @@ def _in_keras(job: Job, kind: str, steps: int) -> str:
             job.draft.keyword(source, call, "learning_rate", text)
         descriptions.append(f"{text} in line {call.lineno}")
     return sentence(descriptions)
+
+
+def ramp_lr(job: Job, values: Mapping[str, Scalar]) -> str:
+    """From one rate to another in equal factors: for a training whose rate cannot be set while it runs."""
+    first, last = value_of(values, "first"), value_of(values, "last")
+    factor, steps = plain(last / first), max(1, int(value_of(values, "steps")) - 1)
+    if uses_keras(job):
+        return _in_keras(job, "ramp", steps, rate=plain(first), factor=factor)
+    raise Uncertain("It is a measurement, not a remedy.")
 
 
 def hold_lr(job: Job) -> str:
@@ -295,4 +306,4 @@ def _lr_set_in_loop(job: Job) -> Spot | None:
     return next((b.spot for b in bindings), None)
 
 
-EDITS = (warm_up, hold_lr, replace_schedule)
+EDITS = (warm_up, hold_lr, replace_schedule, ramp_lr)

@@ -1,0 +1,50 @@
+"""Experiments on the data of Keras' `fit`, for trainings that cannot be changed while they run."""
+
+from __future__ import annotations
+
+import ast
+
+from traindx.experiment.edit.job import Job, at, call_of, written
+from traindx.experiment.edit.keras import fits, uses_keras
+from traindx.experiment.edit.names import spelled
+from traindx.experiment.edit.result import Uncertain, sentence
+
+_PLAIN = (ast.Name, ast.Attribute, ast.Subscript)
+_INPUTS, _LABELS = ("x", 0), ("y", 1)
+
+
+def repeat_batch(job: Job) -> str:
+    """The first batch over and over, in the place of as many samples as there are."""
+    return _given(job, "{np}.resize({data}[:{batch}], {np}.shape({data}))", _INPUTS, _LABELS)
+
+
+def zero_inputs(job: Job) -> str:
+    return _given(job, "0 * {data}", _INPUTS)
+
+
+def shuffle_labels(job: Job) -> str:
+    return _given(job, "{np}.random.permutation({data})", _LABELS)
+
+
+def _given(job: Job, new: str, *arguments: tuple[str, int]) -> str:
+    """Arrays that every fit is given, replaced by others that are made of them."""
+    if not uses_keras(job):
+        raise Uncertain("It is a measurement, not a remedy.")
+    descriptions = []
+    for event in fits(job):
+        source, call = call_of(event.value)
+        size = written(call, "batch_size", 2)
+        batch = job.draft.text(source, size) if size is not None else "32"
+        for name, position in arguments:
+            node = written(call, name, position)
+            labelled = written(call, *_LABELS) is not None
+            if not isinstance(node, _PLAIN) or not labelled:
+                raise Uncertain("The fit of this line is not given its data as arrays.", at(event.spot))
+            np = spelled(job.draft, source, "numpy")
+            text = new.format(np=np, data=job.draft.text(source, node), batch=batch)
+            job.draft.replace(source, node, text)
+            descriptions.append(f"{text} in line {call.lineno}")
+    return sentence(descriptions)
+
+
+EDITS = (repeat_batch, zero_inputs, shuffle_labels)

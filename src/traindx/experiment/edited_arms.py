@@ -1,0 +1,61 @@
+"""Arms as edited copies of the script, where no change at run time reaches the training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from traindx.experiment.edit import Edited, edit_for_all
+from traindx.experiment.edit.job import Job
+from traindx.experiment.edit.keras import uses_keras
+from traindx.experiment.edit.result import Uncertain
+
+if TYPE_CHECKING:
+    from traindx.core.nouns import Run
+    from traindx.experiment.arms import Arm
+    from traindx.experiment.runtime.change import Change
+    from traindx.source.script import Script
+
+# What an arm can do without: it only saves time.
+_SPARED = frozenset(("stop_at_divergence",))
+CANNOT = "this training cannot be changed while it runs"
+
+
+def unreachable(script: Script | None) -> str:
+    """The library whose training no change at run time reaches, by the source; empty where one may."""
+    if script is None or any("torch" in source.text for source in script.sources):
+        return ""
+    try:
+        job = Job(script)
+    except Uncertain:
+        return ""
+    if uses_keras(job):
+        return "Keras"
+    return "JAX" if any(one.name.startswith("optax.") for one in job.optimizers()) else ""
+
+
+@dataclass
+class EditedArms:
+    """Changes of arms as edits of one script; `run` is what is known of its training."""
+
+    script: Script
+    args: Sequence[str] = ()
+    run: Run | None = None
+    _known: dict[object, Edited | None] = field(default_factory=dict)
+
+    def edit(self, changes: Sequence[Change]) -> Edited | None:
+        """The edit that does what changes do; None where there is none."""
+        kept = tuple(change for change in changes if change.id not in _SPARED)
+        if kept not in self._known:
+            edit = edit_for_all(self.script, kept, run=self.run, args=self.args) if kept else None
+            self._known[kept] = edit if isinstance(edit, Edited) else None
+        return self._known[kept]
+
+    def arm(self, arm: Arm) -> Arm:
+        """The arm with its changes written into the source; as it is, where it has none."""
+        edit = self.edit(arm.changes) if arm.changes else None
+        if edit is None:
+            return arm
+        sources: Mapping[str, str] = {**arm.sources, **edit.sources}
+        return replace(arm, changes=(), sources=sources, args=arm.args if edit.args is None else edit.args)

@@ -19,7 +19,11 @@ from click.testing import CliRunner
 
 HERE = Path(__file__).parent
 CASES = HERE / "cases"
-TABLES = {"cases.toml": "", "second.toml": "second-"}  # with what the ids of their words begin
+TABLES = {
+    "cases.toml": "",
+    "second.toml": "second-",
+    "third.toml": "third-",
+}  # with what the ids of their words begin
 PROCESSES = (
     "run",
     "treat",
@@ -137,7 +141,7 @@ def _place(word: str, folder: Path) -> str:
 
 def stored(word: str) -> Path | None:
     """The file of the cases that a word of a command names."""
-    if word.startswith("second/"):
+    if word.startswith(("second/", "third/")):
         return HERE / word
     return CASES / word if word.startswith(("logs/", "dialogues/", "scripts/")) else None
 

@@ -31,6 +31,7 @@ _EFFECTS = frozenset({"not_learning", "slow_convergence", "underfitting"})
 # What a finding may do to a training (`Detector.harms`).
 _KINDS: Mapping[str, Callable[[Harm], bool]] = {
     "learning": lambda harm: harm.suffers,
+    "units": lambda harm: harm.suffers or harm.far_from_good,
     "start": lambda harm: harm.suffers or harm.held_up,
     "pace": lambda harm: harm.suffers or harm.slow(),
     "numbers": lambda harm: harm.suffers or harm.breaks,
@@ -99,6 +100,13 @@ class Harm:
             return None
         fell = loss.head - loss.tail > max(0.05 * abs(loss.head), 3 * loss.noise)
         return loss.course.standstill() if fell or loss.course.starts_late else None
+
+    @property
+    def far_from_good(self) -> bool:
+        """Whether more than half of the first loss is left at the end, and no score is good."""
+        loss = self._case.loss
+        left = loss is not None and len(loss) >= _FEW and loss.tail >= _HALF * loss.head > 0
+        return left and not self._case.surrogate and not self._case.level.good
 
     @cached_property
     def norm_at_standstill(self) -> float | None:

@@ -66,7 +66,7 @@ class Task:
         curves = (case.loss, case.val_loss)
         losses = [float(curve.y[0]) for curve in curves if curve is not None and len(curve)]
         scores = (shares(case.curve("accuracy")), shares(case.val("accuracy")))
-        starts = [float(np.median(part[:3])) for part in scores if part is not None]
+        starts = [min(float(part[0]), float(np.median(part[:3]))) for part in scores if part is not None]
         if not losses or not starts or min(losses) <= 0 or not min(starts) > 0:
             return None
         fits = []

@@ -6,13 +6,16 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from traindx.interview.typed_numbers import numbers_in
 
 _LONGEST = 2000
 _MOST_WORDS = 5
+_LONG_WORD = 6
+_ENDINGS = frozenset(("", "e", "es", "s", "ed", "d", "ing", "ion", "ions", "es", "ation", "ly"))
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _TOKEN = re.compile(
     r"±?[-+]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?%?|[a-z]+(?:'s)?\d*|[.,;:!?\n()]"
 )
@@ -28,6 +31,7 @@ _SPELLINGS = [
         (r"cannot", "can not"),
         (r"n't\b", " not"),
         (r"\bit/s\b", " itps "),
+        (r"(?<=\d)\s*(?:s|sec|seconds) ?/ ?(?:it|iter|step|batch)\b", " s per step"),
         (r"\+/-", "±"),
         (r"-inf\b", "inf"),
         (r">+(?=\s*[a-z])", " higher than "),
@@ -57,6 +61,7 @@ _TURNS = frozenset(
 _JOINS = frozenset({"and", "or", "nor"})
 _SOFT = _JOINS | {",", ":", ""}
 _SEVERAL = re.compile(r"(?:S+T+){2,}|(?:T+S+){2,}")
+_CUT = {"side": "S", "quantity": "S", "state": "T", "number": "T"}
 _PREDICATES = ("state", "symptom", "number")
 
 
@@ -141,7 +146,26 @@ def _word(tokens: Sequence[str], at: int) -> tuple[Word | None, int]:
         for stem, word in stems.items():
             if phrase.startswith(stem) and " " not in phrase[len(stem) :]:
                 return word, length
-    return (_number(tokens, at) if re.search(r"\d", tokens[at]) else None), 1
+    if re.search(r"\d", tokens[at]):
+        return _number(tokens, at), 1
+    return _misspelled(tokens[at]), 1
+
+
+@lru_cache(4096)
+def _misspelled(token: str) -> Word | None:
+    """The word that a token is but for one missing letter or two swapped ones: `stoped`, `decresing`."""
+    if len(token) < _LONG_WORD or not token.isalpha():
+        return None
+    swapped = [token[:n] + token[n + 1] + token[n] + token[n + 2 :] for n in range(1, len(token) - 1)]
+    longer = [token[:n] + letter + token[n:] for n in range(1, len(token)) for letter in _LETTERS]
+    exact, stems = _vocabulary()
+    for guess in (*swapped, *longer):
+        if guess in exact:
+            return exact[guess]
+        for stem, word in stems.items():
+            if guess.startswith(stem) and guess[len(stem) :] in _ENDINGS:
+                return word
+    return None
 
 
 def _number(tokens: Sequence[str], at: int) -> Word:
@@ -174,7 +198,7 @@ def _joined(parts: Sequence[tuple[str, list[Word]]]) -> Iterator[list[Word]]:
 
 def _cut(clause: Sequence[Word]) -> Iterator[list[Word]]:
     """`train accuracy high val accuracy low` says two things."""
-    kinds = ["S" if w.kind in ("side", "quantity") else "T" if w.kind == "state" else "" for w in clause]
+    kinds = [_CUT.get(w.kind, "") if w.name != "time" else "" for w in clause]
     start, shape = 0, "".join(kinds)
     if not any(w.name == "than" for w in clause) and _SEVERAL.fullmatch(shape):
         for at, kind in enumerate(kinds):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from traindx.interview.clauses import Word, clauses, has
 
@@ -88,7 +89,8 @@ def observations(text: str) -> list[Observation]:
         if own_sides or own_quantity not in ("", "model"):
             sides, quantity = own_sides, own_quantity or (quantity if own_sides else "")
         states = _states(clause, sides, quantity) or list(_bare(clause, sides, quantity))
-        adverb = not (own_sides or own_quantity) and {one.state for one in states} == {"slow"}
+        kinds = {(one.state, one.quantity == "time") for one in states}
+        adverb = not (own_sides or own_quantity) and kinds == {("slow", False)}
         if adverb and observed and observed[-1].state in _MOVES:  # `it learns, but slowly`
             observed[-1] = replace(observed[-1], slow=True)
         else:
@@ -125,7 +127,7 @@ def _states(clause: Sequence[Word], sides: tuple[str, ...], quantity: str) -> li
             continue
         since_start = denial == "nolonger" and moment == "start"
         when = "later" if denial in ("stop", "nolonger") and not since_start else moment
-        state = _denied(word.name, denial)
+        state = _denied(word.name, "" if denial == "barely" and word.name == "rising" else denial)
         if denial == "stop" and state != "flat":
             observed.append(Observation(sides, quantity, "flat", when, slow, values))
         observed.append(Observation(sides, quantity, state, when, slow, values, against))
@@ -133,6 +135,9 @@ def _states(clause: Sequence[Word], sides: tuple[str, ...], quantity: str) -> li
     if denial == "stop":
         observed = [one for one in observed if one.state not in _MOVES]
         observed.append(Observation(sides, quantity, "flat", "later", values=values))
+    ways = [one.state for one in observed if one.state in ("rising", "falling")]
+    if len(ways) > 3 and all(one != other for one, other in pairwise(ways)):  # `up down up down`
+        observed = [Observation(sides, quantity, "swinging", moment, values=values)]
     states = {one.state for one in observed}
     levels = _LEVELS if len(sides) == 2 else _QUALITIES  # `both stay high`, `stays blurry`
     if states & ({"zero", "dead"} if quantity == "unit" else levels):
@@ -164,14 +169,24 @@ def _bare(clause: Sequence[Word], sides: tuple[str, ...], quantity: str) -> Iter
         moved = "rising" if values[-1] > values[0] else "falling"
         yield Observation(sides, quantity, "barely falling" if "barely" in names else moved, values=values)
     elif quantity == "time" or times:
-        if {"takes", "barely"} & names or (quantity in ("time", "device") and (values or times)):
+        asked = bool(times) and quantity in ("time", "device", "") and not sides
+        if {"takes", "barely"} & names or asked or (quantity == "time" and values):
             yield Observation(sides, "time", "slow", values=values)
+    elif len(values) > 3 and quantity in ("loss", "score") and _alternates(values):
+        yield Observation(sides, quantity, "swinging", values=values)
     elif values and (quantity or sides):
         level = "low" if "barely" in names or {"not", "bound"} <= names else "value"
         named = quantity or ("score" if "percent" in names else "")
         yield Observation(sides, named, level, "reloaded" if "reloaded" in names else "", values=values)
     elif names & {"not", "barely"} and has(clause, "side", "quantity") and quantity not in ("", "model"):
         yield Observation(sides, quantity, "flat" if quantity in ("loss", "score") else "zero")
+
+
+def _alternates(values: Sequence[float]) -> bool:
+    """Whether values go up and down in turn by half of their size or more: `0.5 3.2 0.4 5.1`."""
+    moves = [other - one for one, other in pairwise(values)]
+    turns = all(one * other < 0 for one, other in pairwise(moves))
+    return turns and min(abs(move) for move in moves) >= 0.5 * max(map(abs, values)) * 0.5
 
 
 def _denied(state: str, denial: str) -> str:

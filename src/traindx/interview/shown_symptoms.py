@@ -16,6 +16,7 @@ _LOSS_GAP = 1.3
 _LARGE_NORM, _SMALL_NORM = 100.0, 0.01
 _IDLE = 70.0
 _EXACT = 0.001
+_SPIKE = 3.0
 _OBJECTIVE = ("loss", "score", "model", "")
 _DOING_WELL = frozenset({"better", "good", "barely falling"})
 _DOING_BADLY = frozenset({"worse", "bad", "flat", "stalled", "at chance", "not learning"})
@@ -35,6 +36,8 @@ def shown_by(observed: Sequence[Observation]) -> list[str]:
         names = [name for name in names if name != "silent_defect"]
     # Next to a complaint a number is a fact about it; alone it is the complaint.
     names = names or [name for one in observed for name in _other(one)]
+    if not names and _left_and_back(observed):
+        names = ["loss_spike"]
     if not names and any(one.quantity == "loss" and _at_chance_exactly(one.values) for one in observed):
         names = ["not_learning"]
     return list(dict.fromkeys(names))[:_MOST]
@@ -72,7 +75,9 @@ def _level(one: Observation) -> str:
     if one.quantity == "gradient":
         return "high" if value >= _LARGE_NORM else "low" if value < _SMALL_NORM else ""
     if one.quantity == "unit":
-        return "zero" if not any(one.values) else "saturated" if value <= 1 else ""
+        if one.values[-1] == 0:  # also `80 percent of activations is 0`
+            return "zero"
+        return "saturated" if value <= 1 else ""
     return "low" if one.quantity == "time" or (one.quantity == "device" and value < _IDLE) else ""
 
 
@@ -194,6 +199,12 @@ def _standing(observed: Sequence[Observation]) -> str:
     fell = any(one.state in ("better", "barely falling") for one in observed)
     stopped = stalled or any(one.when == "later" for one in standing)
     return "plateau" if fell or stopped or values else "not_learning"
+
+
+def _left_and_back(observed: Sequence[Observation]) -> bool:
+    """`it was 0.3, then 15, then 0.3 again`."""
+    values = [value for one in observed if one.quantity in ("loss", "") for value in one.values]
+    return len(values) == 3 and values[1] > _SPIKE * max(values[0], values[2]) > 0
 
 
 def _at_chance_exactly(values: Sequence[float]) -> bool:

@@ -13,6 +13,7 @@ from traindx.logs.log import Column, Log
 from traindx.logs.segments import segments
 
 # Values of a column and which of them were logged (None: all).
+_FEWEST = 3
 Cells = tuple[FloatArray, BoolArray | None]
 # How many rows there are, their columns, and the words of columns that may name a split.
 RowBlock = tuple[int, dict[str, Cells], dict[str, list[str]]]
@@ -102,11 +103,22 @@ def logs_from_table(
             rows = members[segment.rows]
             for name, values in table.values.items():
                 at = rows[table.has(name)[rows] & np.isfinite(steps[rows])]
+                at = at[measured(values[at])]
                 if name in used or name == times or not at.size:
                     continue
                 clock = table.values[times][at] if times and times in table.values else None
                 logs[number].columns.append(Column(name, steps[at], values[at], clock, split))
     return logs
+
+
+def measured(values: FloatArray) -> BoolArray:
+    """Which values were measured: NaN between finite ones at every n-th row stands for an empty cell."""
+    finite = np.isfinite(values)
+    places = np.flatnonzero(finite)
+    gaps = np.diff(places)
+    sparse = places.size >= _FEWEST and 2 * places.size <= values.size
+    regular = sparse and gaps[0] > 1 and bool((gaps == gaps[0]).all()) and places[0] <= gaps[0]
+    return finite | ~np.isnan(values) if regular else np.ones(values.size, dtype=bool)
 
 
 def _rows_by_split(table: Table) -> list[tuple[str | None, IntArray]]:

@@ -29,6 +29,8 @@ _UNBOUNDED = frozenset(
     """.split()
 )
 # Reinforcement learning shows by what it alone measures.
+# The value of an action next to the share of random ones.
+_VALUES = frozenset({"q", "eps", "epsilon", "exploration", "episode"})
 _RL = frozenset(
     """
     reward rewards advantage advantages eprew epreward policyloss policygradient actorloss criticloss
@@ -251,7 +253,7 @@ def traits(series: Mapping[str, Series]) -> frozenset[str]:
     preference = any(raw.endswith(("rewards/chosen", "logps/chosen")) for raw in raws)
     if preference:
         kinds.add("preference")
-    elif words & _RL or any(parts(name).metric == "reward" for name in series):
+    elif words & _RL or {"q"} < words & _VALUES or any(parts(name).metric == "reward" for name in series):
         kinds.add("rl")
     if {gan_side(source) for source in sources} >= {"g", "d"}:
         kinds.add("gan")

@@ -180,7 +180,7 @@ evloss      val     loss
 
 # What a log minimises when it calls nothing a loss, the plainest first.
 OBJECTIVES = tuple(
-    "mse rmse mae bce nll hinge triplet obj neg_elbo elbo neg_si_sdr bits_per_byte perplexity".split()
+    "mse rmse mae bce nll hinge triplet obj neg_elbo elbo neg_si_sdr bits_per_byte perplexity error".split()
 )
 # Those that some log as it is and some with its sign turned.
 EITHER_SIGN = frozenset({"elbo"})

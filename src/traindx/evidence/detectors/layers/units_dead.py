@@ -2,7 +2,8 @@
 
 Counts the units after ReLU and its kin that gave 0 for each of the samples of the last looks (256 and more),
 layer by layer. A layer in which {extreme_share} of the units are dead passes next to nothing on: that is
-trouble when the loss does not come down. Half a layer dead ({dead_share}) is worth knowing.
+trouble when the loss does not come down by half. Half a layer dead ({dead_share}) is worth knowing. So is a
+share of zeros that has grown by {dying_growth} to {dying_share} or more: units die.
 
 Silent about sparse units, which are 0 for most inputs and not for all, and before enough samples were seen.
 Known mistakes: inputs that reach only some units by design, such as experts.
@@ -17,18 +18,33 @@ DETECTOR = Detector(
     title="Dead units",
     needs=("activation_dead_share/*|activation_zero_share/*",),
     family="dead_units",
-    harms="learning",
+    harms="units",
 )
 
 
 def detect(
-    case: Case, *, dead_share: float = 0.5, extreme_share: float = 0.9, min_samples: int = 4
+    case: Case,
+    *,
+    dead_share: float = 0.5,
+    extreme_share: float = 0.9,
+    dying_share: float = 0.85,
+    dying_growth: float = 0.2,
+    min_samples: int = 4,
 ) -> Detected:
     last = {name: float(curve.y[-1]) for name, curve in modules_in_order(case, "activation_dead_share")}
     for name, curve in modules_in_order(case, "activation_zero_share"):
+        if name in last or len(curve) < min_samples:
+            continue
         # Too few samples for single units; a whole layer that is 0 all the time needs no more.
-        if name not in last and len(curve) >= min_samples and (curve.y >= 1.0).all():
+        if (curve.y >= 1.0).all():
             last[name] = 1.0
+        # Units die where ever more outputs are 0, and few others are left. A recording counts them itself.
+        elif (
+            not case.inside.recorded
+            and curve.tail >= dying_share
+            and curve.tail - float(curve.y[0]) >= dying_growth
+        ):
+            last[name] = curve.tail
     if not last:
         return Skipped("outputs of 256 inputs after ReLU or a variant of it")
     names = sorted((name for name in last if last[name] >= dead_share), key=lambda name: -last[name])

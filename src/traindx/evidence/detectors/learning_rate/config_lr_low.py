@@ -26,11 +26,11 @@ def detect(
     case: Case,
     lr_value: float,
     *,
-    adam: float = 1e-6,
+    adam: float = 3e-6,
     sgd: float = 1e-4,
     sgd_on_pretrained: float = 5e-5,
     adadelta: float = 0.05,
-    unknown_optimizer: float = 1e-8,
+    unknown_optimizer: float = 3e-7,
     low_for_none: float = 0.01,
     pretrained_factor: float = 0.1,
 ) -> Detected:

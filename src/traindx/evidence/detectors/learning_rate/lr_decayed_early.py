@@ -4,13 +4,17 @@ Finds where the rate last stood above {low_lr_share} of its peak. Seen when a qu
 beyond, the loss was falling steadily up to there (not just flattening out) and fast enough to gain
 {missed_fall_share} of all its progress in the rest of the run, and from there on it stands still. Seen as
 well when the rate is below a thousandth of its peak for more than half of the run and the loss, neither near
-zero nor with good scores, stands still since. For a shorter part it is a sign only.
+zero nor with good scores, stands still since. For a shorter part it is a sign only, and so is a rate below
+{faint_lr_share} of its peak for {faint_run_share} of the run, where a loss stands of which
+{faint_loss_left} is left.
 
 Silent when the loss had flattened before the rate went, as it should, and when it goes on falling after;
 about smooth exponential decays, under which a loss that slows down may as well have converged; in
 reinforcement learning and GANs, whose loss says little.
 Known mistakes: two causes that act at the same step (data that ends, a phase of the curriculum).
 """
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -33,6 +37,9 @@ def detect(
     lr_drop_factor: float = 3.0,
     missed_fall_share: float = 0.2,
     idle_run_share: float = 0.5,
+    faint_lr_share: float = 0.01,
+    faint_run_share: float = 0.4,
+    faint_loss_left: float = 0.3,
     loss_left: float = 0.02,
     z_score: float = 4.0,
     min_loss_points: int = 15,
@@ -64,6 +71,10 @@ def detect(
         wasted = end - idle > idle_run_share * (end - begin) and loss.tail > loss_left * loss.head > 0
         stands = wasted and not case.level.good and not moved(loss.after(idle), share=0.02, z=3.0)
         return _finding(lr, loss, idle, peak, cut_short=False, stands=stands)
+    faint = _left(lr, faint_lr_share * peak)
+    if faint is not None and end - faint >= faint_run_share * (end - begin) and case.harm.standstill:
+        far = not case.level.good and loss.tail >= faint_loss_left * loss.head > 0
+        return replace(_finding(lr, loss, faint, peak, cut_short=False), strength=0.8) if far else None
     return None
 
 

@@ -18,6 +18,7 @@ DETECTOR = Detector(
     title="Weights do not change",
     needs=("loss", "val/loss"),
     family="validation_frozen",
+    explains=("accuracy_at_majority",),
     guards=("surrogate",),
 )
 

@@ -6,7 +6,8 @@ more, and the loss neither came down from its first to its last third nor holds 
 than that scatter's error.
 
 Silent where the loss falls, where a score says the model does well or rises, for reinforcement learning and
-GANs, and when the log begins in the middle of a training.
+GANs, and when the log begins in the middle of a training. Low where a trained model is tuned, which starts
+near what it can reach.
 So is it for scatter beyond {max_scatter} of the level: that is how losses of single samples with a heavy tail
 look, or a loss that is zero between jumps.
 """
@@ -15,6 +16,7 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, strength, text
+from traindx.evidence.detectors._settings import perhaps_tuned
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
@@ -46,7 +48,7 @@ def detect(
     fall = float(np.median(thirds[0]) - np.median(thirds[2]))
     lowest = min(float(np.median(part)) for part in np.array_split(loss.y, 6))
     deeper = float(np.median(thirds[0])) - lowest > 4.0 * error
-    if fall > 2.0 * error or deeper or loss.trend.z < -2.5:
+    if fall > 2.5 * error or deeper or loss.trend.z < -2.5:
         return None
     share = loss.noise / level
     low, high = (float(bound) for bound in np.quantile(loss.y, (0.1, 0.9)))
@@ -55,7 +57,7 @@ def detect(
         f"level) over {len(loss):,} values and makes no progress: {text(float(np.median(thirds[0])))} in the "
         f"first third, {text(float(np.median(thirds[2])))} in the last.",
         "oscillation",
-        "medium" if share >= medium_share else "low",
+        "medium" if share >= medium_share and not perhaps_tuned(case) else "low",
         step=float(loss.x[0]),
         end=float(loss.x[-1]),
         strength=strength(share, scatter_share, 1.0),

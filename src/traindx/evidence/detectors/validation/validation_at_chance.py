@@ -29,7 +29,7 @@ DETECTOR = Detector(
     title="Validation at chance",
     needs=("accuracy|output/right_share", "val/accuracy|test/accuracy"),
     family="generalisation",
-    explains=("slow_decline",),
+    explains=("slow_decline", "gap_wide", "validation_parts"),
 )
 
 

@@ -99,7 +99,12 @@ class Task:
         """Whether anything hints at fine-tuning: the configuration, the run's path, preference or RL data."""
         from traindx.evidence.detectors._settings import perhaps_tuned
 
-        return perhaps_tuned(self._case) or bool(_TRAINERS & set(self._case.run.formats))
+        return perhaps_tuned(self._case) or self.tuned_by_trainer
+
+    @property
+    def tuned_by_trainer(self) -> bool:
+        """Whether a trainer wrote the log that is used for fine-tuning far more than for anything else."""
+        return bool(_TRAINERS & set(self._case.run.formats))
 
     @cached_property
     def constant_loss(self) -> float | None:

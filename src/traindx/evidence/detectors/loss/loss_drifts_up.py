@@ -1,7 +1,8 @@
 """The loss turns and climbs slowly away from its best level.
 
 Seen when the level at the end is {rise_ratio} times the best or higher, significantly so, the trend since the
-best is upwards, and at least {lost_share} of the progress is gone. Low while another metric of validation
+best is upwards, and at least {lost_share} of the progress is gone (half of that from {clear_z_score} standard
+errors on). Low while another metric of validation
 gets better (harder data, another objective); medium; high when the loss ends at or above its start.
 
 Silent when the rise is sudden (loss_diverges), when the training metric is a sum that is never reset
@@ -27,6 +28,7 @@ def detect(
     rise_ratio: float = 1.2,
     z_score: float = 5.0,
     lost_share: float = 0.2,
+    clear_z_score: float = 20.0,
     quick_width: float = 0.15,
     min_points: int = 8,
 ) -> Detected:
@@ -35,7 +37,8 @@ def detect(
     rise = rise_of(loss)
     if rise is None or rise.ratio < rise_ratio or rise.climbs > 2:
         return None
-    if rise.lost < (lost_share if rise.ratio < 1.8 else lost_share / 4):
+    clear = rise.z >= clear_z_score and rise.climbs <= 1
+    if rise.lost < (lost_share / 4 if rise.ratio >= 1.8 else lost_share / 2 if clear else lost_share):
         return None
     if rise.width <= quick_width and rise.ratio >= 1.5:
         return None

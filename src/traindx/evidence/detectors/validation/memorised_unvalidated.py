@@ -2,12 +2,16 @@
 
 Seen when the training loss ended below {loss_left:%} of its start, or the training accuracy at {min_accuracy}
 or above, in a log without any validation or test series. Whether the model learned or memorised cannot be
-told from such a log. Always low: a deliberate overfit of one batch, a physics-informed network or plain
-regression without noise look the same and are in order.
+told from such a log. Low: a deliberate overfit of one batch, a physics-informed network or plain
+regression without noise look the same and are in order. Medium where a trainer for fine-tuning (Hugging Face,
+LLaMA-Factory) went over the data {many_epochs} times or more: text is never predicted that well unless it is
+remembered.
 
 Silent when any validation value is logged, when the loss may be negative or ended in NaN, for RL and GAN
 losses, and where a recording shows that no sample came twice: what is met once cannot be memorised.
 """
+
+from dataclasses import replace
 
 from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
@@ -24,7 +28,13 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, loss_left: float = 0.03, min_accuracy: float = 0.995, min_points: int = 8
+    case: Case,
+    *,
+    loss_left: float = 0.03,
+    min_accuracy: float = 0.995,
+    min_points: int = 8,
+    many_epochs: float = 5.0,
+    tuned_loss: float = 0.1,
 ) -> Detected:
     if validation_curves(case) or any(name.startswith(("val/", "test/")) for name in case.run.series):
         return None
@@ -37,13 +47,15 @@ def detect(
         rest = loss.tail / loss.head
         if rest < loss_left:
             fell = f"fell {times(1.0 / rest)}" if rest > 0 else "fell to zero"
-            return _seen(
+            known = case.task.tuned_by_trainer and _epochs(case) >= many_epochs and loss.tail < tuned_loss
+            seen = _seen(
                 f"The training loss {fell}, from {text(loss.head)} to {text(loss.tail)}, and no validation "
                 "was logged: whether it learned or memorised is unknown.",
                 loss.name,
                 strength(loss_left / max(rest, 1e-9), 1.0, 50.0),
                 rest,
             )
+            return replace(seen, severity="medium") if known else seen
     curve = case.curve("accuracy")
     part = shares(curve)
     if curve is None or part is None or len(curve) < min_points:
@@ -62,6 +74,14 @@ def detect(
         0.5,
         1.0 - last,
     )
+
+
+def _epochs(case: Case) -> float:
+    """How often the data was gone over, where the log counts it."""
+    counted = case.curve("epoch")
+    if counted is not None and len(counted):
+        return float(counted.y.max())
+    return case.span[1] / case.epoch_length if case.epoch_length and case.run.axis == "step" else 0.0
 
 
 def _always_new(case: Case) -> bool:

@@ -6,8 +6,8 @@ far below. *Gap opens*: validation has not improved for a good part of the run w
 fell on, and the gap is wide. Tells the best evaluation and what its checkpoint would save.
 
 Few evaluations need a larger rise: 30 % with three, 15 % with four or five; with one or two only a loss
-ten times the training loss is told, as low. A rise of the loss under a validation score that holds is
-overconfidence: it counts one degree less.
+ten times the training loss is told, as low (medium from 20 times on, at a level that is usual for losses). A
+rise of the loss under a validation score that holds is overconfidence: it counts one degree less.
 
 Silent when the training loss rises too (that is divergence), when the gap was there from the start (the
 two losses may be defined differently), when validation came back down, and for RL and GAN losses.
@@ -211,8 +211,9 @@ def _apart(train: Curve, val: Curve | None) -> Finding | None:
         f"({text(now)}); too few evaluations are logged to see when they parted."
     )
     numbers = {"val_last": held_out, "gap": held_out - now}
+    severity: Severity = "medium" if held_out >= 20.0 * now and 0.5 <= held_out <= 15.0 else "low"
     return Finding(
-        sentence, "overfitting", "low", float(val.x[-1]), series=val.name, strength=0.5, numbers=numbers
+        sentence, "overfitting", severity, float(val.x[-1]), series=val.name, strength=0.5, numbers=numbers
     )
 
 

@@ -146,3 +146,14 @@ def test_torn_document(tmp_path: Path) -> None:
     run = only_run(read_text(tmp_path, "x.json", '[{"epoch": 1, "loss": 2}, {"epoch": 2, "loss": 1}, {"epo'))
     assert len(run.series["loss"]) == 2
     assert any("cut off" in note.text for note in run.notes)
+
+
+def test_nan_at_all_but_every_nth_row_is_an_empty_cell(tmp_path: Path) -> None:
+    rows = ["step,train_loss,val_loss"]
+    rows += [f"{n},{2 - n / 100},{1.5 if n % 5 == 4 else 'nan'}" for n in range(40)]
+    file = tmp_path / "log.csv"
+    file.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    assert len(traindx.read(file).runs[0].series["val/loss"]) == 8
+    rows = ["step,train_loss,val_loss"] + [f"{n},{2 - n / 100},{1.5 if n < 3 else 'nan'}" for n in range(40)]
+    file.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    assert len(traindx.read(file).runs[0].series["val/loss"]) == 40

@@ -147,13 +147,13 @@ _LAYER = re.compile(
 
 _SHARE = r"(?P<m>zero|dead)(?:_(?:relu|unit|neuron|activation)s?)?_(?:share|fraction|frac|ratio|percent|pct)"
 _ZEROS = re.compile(
-    rf"(?:^(?P<layer>[^/]+?)[_/.])?{_SHARE}$|^{_SHARE.replace('?P<m>', '?P<n>')}[/.](?P<after>.+)$", re.I
+    rf"^(?:(?P<layer>.+?)[_/.])?{_SHARE}$|^{_SHARE.replace('?P<m>', '?P<n>')}[/.](?P<after>.+)$", re.I
 )
 
 
 def _already(raw: str) -> Meaning | None:
     """Canonical names, per-layer norms and shares of zeros are taken as they are."""
-    if match := _ZEROS.search(raw):
+    if raw.rpartition("/")[2] not in METRICS and (match := _ZEROS.search(raw)):
         kind = f"activation_{(match['m'] or match['n']).lower()}_share"
         return Meaning("", kind, match["layer"] or match["after"] or "all", "", True)
     if match := _LAYER.search(raw):

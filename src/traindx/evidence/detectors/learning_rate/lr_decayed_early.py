@@ -71,8 +71,9 @@ def detect(
         wasted = end - idle > idle_run_share * (end - begin) and loss.tail > loss_left * loss.head > 0
         stands = wasted and not case.level.good and not moved(loss.after(idle), share=0.02, z=3.0)
         return _finding(lr, loss, idle, peak, cut_short=False, stands=stands)
-    faint = _left(lr, faint_lr_share * peak)
-    if faint is not None and end - faint >= faint_run_share * (end - begin) and case.harm.standstill:
+    faint, stop = _left(lr, faint_lr_share * peak), case.harm.standstill
+    late = stop is not None and stop.since >= gone  # it fell until the rate was gone
+    if faint is not None and end - faint >= faint_run_share * (end - begin) and late:
         far = not case.level.good and loss.tail >= faint_loss_left * loss.head > 0
         return replace(_finding(lr, loss, faint, peak, cut_short=False), strength=0.8) if far else None
     return None

@@ -1,6 +1,7 @@
 """The loss turns and climbs slowly away from its best level.
 
-Seen when the level at the end is {rise_ratio} times the best or higher, significantly so, the trend since the
+Seen when the level at the end is {rise_ratio} times the best or higher ({confirmed_ratio} where half of the
+progress is gone and the validation loss rises as well), significantly so, the trend since the
 best is upwards, and at least {lost_share} of the progress is gone (half of that from {clear_z_score} standard
 errors on). Low while another metric of validation
 gets better (harder data, another objective); medium; high when the loss ends at or above its start.
@@ -26,6 +27,7 @@ def detect(
     loss: Curve,
     *,
     rise_ratio: float = 1.2,
+    confirmed_ratio: float = 1.1,
     z_score: float = 5.0,
     lost_share: float = 0.2,
     clear_z_score: float = 20.0,
@@ -35,7 +37,11 @@ def detect(
     if objective_changes(case):
         return Skipped("an objective that stays the same (a weight of it is logged and rises)")
     rise = rise_of(loss)
-    if rise is None or rise.ratio < rise_ratio or rise.climbs > 2:
+    if rise is None or rise.climbs > 2:
+        return None
+    if rise.lost >= 0.5 and _validation_rises(case, confirmed_ratio):
+        rise_ratio, z_score = confirmed_ratio, 0.8 * z_score  # a second witness
+    if rise.ratio < rise_ratio:
         return None
     clear = rise.z >= clear_z_score and rise.climbs <= 1
     if rise.lost < (lost_share / 4 if rise.ratio >= 1.8 else lost_share / 2 if clear else lost_share):
@@ -63,6 +69,12 @@ def detect(
     return Finding(
         text, "divergence", severity, turn, float(loss.x[-1]), loss.name, numbers=numbers, marks=(turn,)
     )
+
+
+def _validation_rises(case: Case, ratio: float) -> bool:
+    val = case.val_loss
+    rise = rise_of(val) if val is not None and len(val) >= 6 else None
+    return rise is not None and rise.ratio >= ratio and not rise.mending
 
 
 def _lost(share: float) -> str:

@@ -84,7 +84,7 @@ _LAYER_WORDS: tuple[tuple[str, str], ...] = (
     (r"attention|transformer", "attention"),
     (r"lstm|gru|rnn|recurrent", "recurrent"),
     (r"conv", "conv"),
-    (r"^(lazy)?linear$|^dense$|^einsumdense$|^bilinear$", "dense"),
+    (r"^(lazy)?linear$|^dense$", "dense"),
     (r"dropout", "dropout"),
     (r"pool", "pooling"),
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from traindx.core.kinds import loss_kind
 from traindx.evidence.curve import Curve, shares
 from traindx.evidence.inside import number
 from traindx.evidence.sampled import COMPARING, late, odd_objective, one_target_each, part, sampled
@@ -139,7 +140,7 @@ class Level:
     @property
     def _compares(self) -> bool:
         """Whether the outputs are the numbers that the targets are."""
-        return all(str(loss.get("function", "")) in COMPARING for loss in self._case.inside.losses)
+        return all(loss_kind(loss) in COMPARING for loss in self._case.inside.losses)
 
     def _reached_by_log(self, classes: bool) -> list[float]:
         """How right the model is by what was logged: scores, or the losses against the targets' spread."""
@@ -149,7 +150,7 @@ class Level:
             scores = [case.curve("accuracy"), held_out]
             return [_end(curve) for curve in scores if curve is not None and len(curve)] or [0.0]
         spread = sampled(case, "target/std")
-        squared = [loss.get("function") == "mse_loss" for loss in case.inside.losses]
+        squared = [loss_kind(loss) == "mse" for loss in case.inside.losses]
         if spread is None or squared != [True] or not (variance := float(np.median(spread.y)) ** 2) > 0:
             return [0.0]
         ends = [curve.tail for curve in (case.loss, case.val_loss) if curve is not None and len(curve)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from traindx.core.kinds import REGRESSION, kind_of_layer
 from traindx.evidence.inside import Fact, words
 
 if TYPE_CHECKING:
@@ -22,9 +23,8 @@ SQUASHING = {
     "Hardsigmoid": (0.0, 1.0),
     "Hardtanh": (-1.0, 1.0),
 }
-REGRESSION = frozenset({"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"})
 # Losses whose outputs are numbers of the targets' own kind.
-COMPARING = REGRESSION | {"gaussian_nll_loss"}
+COMPARING = REGRESSION | {"gaussian_likelihood"}
 _ODD = frozenset({"gan", "rl", "preference"})
 
 
@@ -76,7 +76,7 @@ def training_loader(case: Case) -> Fact | None:
 def starts_with_norm(case: Case) -> bool:
     """Whether the first layer of the model normalises its input."""
     layers = case.inside.layer_list
-    return bool(layers) and "Norm" in str(layers[0].get("type", ""))
+    return bool(layers) and kind_of_layer(layers[0]) == "norm"
 
 
 def odd_objective(case: Case) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from traindx.core.kinds import BY_CLASS, BY_SIGN, loss_kind
 from traindx.evidence.curve import shares
 from traindx.evidence.inside import Fact
 
@@ -112,14 +113,14 @@ class Task:
         called = self._case.inside.losses
         if len(called) != 1 or called[0].get("reduction") != "mean":
             return None
-        function = str(called[0].get("function", ""))
-        if function in ("cross_entropy", "nll_loss"):
+        kind = loss_kind(called[0])
+        if kind in BY_CLASS:
             classes = _output_width(called[0])
             return math.log(classes) if classes > 1 else None
-        if function.startswith("binary_cross_entropy"):
+        if kind in BY_SIGN:
             return math.log(2)
         spread = self._case.curve("target/std")
-        if function == "mse_loss" and spread is not None and len(spread) > 1:
+        if kind == "mse" and spread is not None and len(spread) > 1:
             return float(np.median(spread.y)) ** 2 or None
         return None
 
@@ -131,8 +132,8 @@ class Task:
         """
         if self.constant_loss is None:
             return ()
-        function, shares = str(self._case.inside.losses[0].get("function", "")), self.class_shares
-        if function == "mse_loss" or not 2 <= len(shares) <= _MANY:
+        shares = self.class_shares
+        if loss_kind(self._case.inside.losses[0]) == "mse" or not 2 <= len(shares) <= _MANY:
             return (self.constant_loss,)
         return (self.constant_loss, -sum(share * math.log(share) for share in shares.values()))
 

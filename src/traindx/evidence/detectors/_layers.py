@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from traindx.core.kinds import kind_of_layer
 from traindx.evidence.case import Case, Curve
-from traindx.evidence.inside import Fact, facts, number, word
+from traindx.evidence.inside import Fact, facts, number
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
-
-_LOOKED_UP = ("Embedding", "EmbeddingBag")
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ def all_matrices(case: Case) -> list[Matrix]:
 
 def _matrix(layer: Fact) -> Matrix | None:
     shape, told = layer.get("shape"), layer.get("init")
-    if word(layer, "type") in _LOOKED_UP or not isinstance(shape, list) or len(shape) < 2:
+    if kind_of_layer(layer) == "embedding" or not isinstance(shape, list) or len(shape) < 2:
         return None
     sizes = [float(size) for size in shape if isinstance(size, int) and size >= 0]
     if len(sizes) != len(shape):

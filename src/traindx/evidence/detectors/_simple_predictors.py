@@ -5,12 +5,13 @@ The one place of these rules, for all findings that rest on what such predictors
 
 from __future__ import annotations
 
+from traindx.core.kinds import kind_of_layer
 from traindx.core.nouns import Skipped
 from traindx.evidence.case import Case, Curve
 from traindx.evidence.inside import Fact, number
 from traindx.evidence.sampled import part
 
-_SHARED_WEIGHTS = ("Conv", "LSTM", "GRU", "RNN", "Attention", "Transformer")
+_SHARED_WEIGHTS = ("conv", "recurrent", "attention")
 
 
 def told_nothing(case: Case) -> Skipped | None:
@@ -25,11 +26,11 @@ def told_nothing(case: Case) -> Skipped | None:
 
 def hidden_by(case: Case) -> str:
     """What may keep simple predictors from seeing what a network sees; empty when nothing does."""
-    kinds = [str(layer.get("type", "")) for layer in case.inside.layer_list]
+    kinds = [kind_of_layer(layer) for layer in case.inside.layer_list]
     marked = any(
         model.get("recurrent") is True or model.get("attention") is True for model in case.inside.models
     )
-    if marked or any(word in kind for kind in kinds for word in _SHARED_WEIGHTS):
+    if marked or any(kind in _SHARED_WEIGHTS for kind in kinds):
         return "Images and sequences"
     given = _given(case)
     elements, kept = number(given, "elements"), number(case.inside.fact("samples"), "features")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from traindx.observe.keras.tap import Tap
+
 if TYPE_CHECKING:
     from traindx.observe.keras.process import KerasTraining
 
@@ -17,14 +19,49 @@ class Critical:
     def __init__(self, training: KerasTraining) -> None:
         self.training = training
         self._in_a_row = 0
+        self._reported = False
 
-    def saw(self, row: dict[str, object]) -> None:
-        loss = row.get("loss")
-        if not isinstance(loss, float) or math.isfinite(loss):
+    def saw(self, row: dict[str, object], tap: Tap, numbers: dict[str, float]) -> None:
+        losses = [value for name, value in row.items() if name.partition("/")[0] == "loss"]
+        bad = [value for value in losses if isinstance(value, float) and not math.isfinite(value)]
+        if not bad:
             self._in_a_row = 0
             return
         self._in_a_row += 1
         recorder = self.training.recorder
-        if recorder.stop_on_critical and self._in_a_row >= _IN_A_ROW:
-            reason = f"the loss is {loss} at step {row['step']}, for {_IN_A_ROW} steps in a row"
+        step = row["step"] if isinstance(row["step"], int) else recorder.step
+        if not self._reported:
+            self._reported = True
+            self._record(tap, numbers, step, bad[0])
+        weights = bool(numbers.get("bad/weights"))
+        if recorder.stop_on_critical and (weights or self._in_a_row >= _IN_A_ROW):
+            after = "and the weights are NaN" if weights else f"for {_IN_A_ROW} steps in a row"
+            reason = f"the loss is {bad[0]} at step {step}, {after}"
             recorder.stop_soon(f"stopped on a critical problem: {reason}")
+
+    def _record(self, tap: Tap, numbers: dict[str, float], step: int, loss: float) -> None:
+        """Where the first one came from: the batch, the weights, a layer or the loss function."""
+        given = (numbers.get("bad/input") or 0.0) + (numbers.get("bad/target") or 0.0)
+        operation = tap.suspect
+        data: dict[str, object] = {"batch": step, "value": loss, "batch_nonfinite": int(given)}
+        if given:
+            what = "input" if numbers.get("bad/input") else "target"
+            where, text = "input", f"the {what} is not finite: {int(given)} values of the batch"
+        elif numbers.get("bad/weights"):
+            where, text = "weights", "the weights held NaN or Inf before the forward pass"
+            if operation:
+                where, text = "backward", f"{operation} had a gradient that is not finite"
+        elif numbers.get("bad/output"):
+            where, text = (
+                "forward",
+                f"{operation or 'a layer'} gave what is not finite, of finite inputs and weights",
+            )
+        else:
+            where, text = (
+                "loss",
+                f"{operation or 'the loss function'} gave what is not finite, of finite outputs",
+            )
+        data["where"] = where
+        if operation and where != "input":
+            data["operation"] = operation
+        self.training.recorder.event("nonfinite", text, data, step=step - 1)

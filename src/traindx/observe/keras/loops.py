@@ -89,15 +89,16 @@ class Loops:
             training.guard("facts", training.facts.begins, tap.models(), [optimizer])
         result = tap.apply(optimizer, gradients, variables, call)
         if training.steps.leads(optimizer):
-            self._facts(tap)
-            training.stepped(tap, tap.out(), self._began, traced=False)
+            out = tap.out()
+            self._facts(tap, out)
+            training.stepped(tap, out, self._began, traced=False)
             self._next()
         return result
 
-    def _facts(self, tap: taps.Tap) -> None:
+    def _facts(self, tap: taps.Tap, out: dict[str, Any]) -> None:
         """Of the first steps; later ones are the same."""
         if self.training.recorder.step < _FIRST:
-            self.training.guard("facts", self.training.facts.step, tap)
+            self.training.guard("facts", self.training.facts.step, tap, out)
 
     def _next(self) -> None:
         """The next step begins now, if there is one."""

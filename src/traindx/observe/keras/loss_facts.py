@@ -58,16 +58,17 @@ def kind(loss: Any) -> str:
     return _KINDS.get(name, name)
 
 
-def facts(loss: Any, target: Any, output: Any, last: Any) -> dict[str, object]:
-    """What is recorded once of a loss function; `last` is the layer that gave its output."""
+def facts(loss: Any, target: Any, output: Any, last: Any, rows: int) -> dict[str, object]:
+    """What is recorded once of a loss function; `last` is the layer that gave its output for so many rows."""
     reduction = str(getattr(loss, "reduction", "") or "none")
+    wanted, given = _aligned_shapes(kind(loss), _shape(target, rows), _shape(output, rows))
     shown: dict[str, object] = {
         "function": function_name(loss),
         "kind": kind(loss),
         "reduction": {"sum_over_batch_size": "mean"}.get(reduction, reduction),
         "from_logits": from_logits(loss),
-        "output_shape": _shape(output),
-        "target_shape": _shape(target),
+        "output_shape": "x".join(map(str, given)) or "scalar",
+        "target_shape": "x".join(map(str, wanted)) or "scalar",
         "output_dtype": _dtype(output),
         "target_dtype": _dtype(target),
         "broadcasts": _broadcasts(target, output),
@@ -85,8 +86,20 @@ def operations(layer: Any) -> list[str]:
     return [*found, own] if own else found
 
 
-def _shape(tensor: Any) -> str:
-    return "x".join(str(size or "?") for size in tensor.shape) or "scalar"
+def _shape(tensor: Any, rows: int) -> list[int | str]:
+    sizes = [int(size) if size else "?" for size in tensor.shape]
+    return [rows or sizes[0], *sizes[1:]] if sizes else []
+
+
+def _aligned_shapes(
+    kind: str, target: list[int | str], output: list[int | str]
+) -> tuple[list[int | str], list[int | str]]:
+    """As `aligned` makes them."""
+    if kind in BY_CLASS and len(output) > 1:
+        one_hot = target[1:] == output[1:] and output[-1] != 1
+        single = len(target) == len(output) and target[-1:] == [1]
+        return target[:-1] if one_hot or single else target, [output[0], output[-1], *output[1:-1]]
+    return target, output
 
 
 def _dtype(tensor: Any) -> str:

@@ -27,6 +27,7 @@ class KerasPatches:
         self.keras = keras
         self.fits = Fits(training)
         self.loops = Loops(training)
+        self._jax_step: Any = None
 
     def install(self) -> None:
         """Each place by itself: what this version of Keras lacks is left out, and the recording says so."""
@@ -53,6 +54,10 @@ class KerasPatches:
             self.training.guard(name, self.around, owner, name, ours)
         if self.training.backend == "tensorflow":
             self.training.guard("loops", self.loops.install, self.around)
+        if self.training.backend == "jax":
+            self.training.guard("steps", self.around, trainer, "compute_loss_and_updates", self._jax_gradient)
+            self.training.guard("steps", self.around, trainer, "_update_metrics_variables", self._jax_metrics)
+            self._jax_step = vars(trainer)["train_step"]
 
     def around(self, owner: Any, name: str, ours: Callable[..., Any]) -> None:
         theirs = vars(owner)[name]
@@ -82,6 +87,13 @@ class KerasPatches:
         def replace() -> None:
             model.train_function = train_function(self.training, model, build, plain)
 
+        if self.training.backend == "torch" and model._should_torch_compile():
+            why = "the step is compiled by torch.compile: nothing is hooked inside of it"
+            self.training.recorder.unseen("steps", why)
+            return plain
+        if self.training.backend == "jax" and model.built and model.optimizer is not None:
+            # While it trains, the model does not hold its weights.
+            self.training.guard("facts", self.training.facts.begins, [model], [model.optimizer])
         self.training.guard("steps", replace)
         if not isinstance(model.train_function, TrainFunction):
             model.train_function = plain
@@ -126,6 +138,25 @@ class KerasPatches:
             given = dict(zip(("y_true", "y_pred"), args, strict=False)) | kwargs
             tap.guarded("losses", tap.saw_loss_call, loss, given.get("y_true"), given.get("y_pred"))
         return theirs(loss, *args, **kwargs)
+
+    # JAX: from where the gradient is taken only its result leaves.
+
+    def _jax_gradient(self, theirs: Original, model: Any, *args: Any, **kwargs: Any) -> Any:
+        tap = taps.current()
+        if tap is None or not tap.full or type(model).train_step is not self._jax_step:
+            return theirs(model, *args, **kwargs)
+        tap.inside_gradient = True
+        loss, (unscaled, y_pred, *state) = theirs(model, *args, **kwargs)
+        return loss, (unscaled, (y_pred, tap.leave_gradient()), *state)
+
+    def _jax_metrics(
+        self, theirs: Original, model: Any, variables: Any, loss: Any, x: Any, y: Any, y_pred: Any, *more: Any
+    ) -> Any:
+        tap = taps.current()
+        if tap is not None:
+            y_pred, gathered = y_pred if tap.carries else (y_pred, ())
+            tap.guarded("batches", tap.saw_step, loss, x, y, y_pred, gathered)
+        return theirs(model, variables, loss, x, y, y_pred, *more)
 
     # `fit` and what it reports.
 

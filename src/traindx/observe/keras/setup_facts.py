@@ -10,6 +10,7 @@ from traindx.observe.frameworks import keras_name
 from traindx.observe.keras import loss_facts
 from traindx.observe.keras.model_facts import elements, model_facts
 from traindx.observe.keras.tap import Tap
+from traindx.observe.keras.tensors import host
 
 if TYPE_CHECKING:
     from traindx.observe.keras.process import KerasTraining
@@ -114,9 +115,14 @@ class KerasFacts:
             self.recorder.fact("schedulers", [{"class": type(schedule).__name__, **config}])
             self.recorder.setting("schedule", type(schedule).__name__)
 
-    def step(self, tap: Tap) -> None:
+    def step(self, tap: Tap, out: dict[str, Any]) -> None:
         """What a traced step shows: loss functions, and what its optimizers change."""
-        self._losses_of(tap)
+        numbers = (
+            dict(zip(tap.scalar_names, host(out["scalars"]).tolist(), strict=True))
+            if "scalars" in out
+            else {}
+        )
+        self._losses_of(tap, int(numbers.get("rows") or 0))
         held = {id(one) for variables in tap.held for one in variables}
         free = [one for model in tap.models() for one in model.trainable_variables if id(one) not in held]
         missing = list(dict.fromkeys(self.training.names.variable(one) for one in free))[:200]
@@ -136,13 +142,13 @@ class KerasFacts:
                 {"parameters": missing[:100]},
             )
 
-    def _losses_of(self, tap: Tap) -> None:
+    def _losses_of(self, tap: Tap, rows: int) -> None:
         new = False
         for function, target, output in tap.losses:
             name = loss_facts.function_name(function)
             if name not in self._losses:
-                last = tap.layers[-1] if tap.layers and len(tap.losses) == 1 else None
-                self._losses[name] = loss_facts.facts(function, target, output, last)
+                last = tap.last_layer if len(tap.losses) == 1 else None
+                self._losses[name] = loss_facts.facts(function, target, output, last, rows)
                 new = True
         if new:
             self.recorder.fact("losses", list(self._losses.values()))
@@ -189,8 +195,6 @@ def optimizer_facts(optimizer: Any) -> dict[str, Any]:
 
 def _initial_rate(optimizer: Any) -> Any:
     """The first value of a schedule."""
-    from traindx.observe.keras.tensors import host
-
     schedule = getattr(optimizer, "_learning_rate", None)
     if callable(schedule) and hasattr(schedule, "get_config"):
         return host(schedule(0))

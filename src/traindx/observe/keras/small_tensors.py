@@ -65,6 +65,13 @@ def batch_sample(tensor: Any) -> Any:
     return ops.cast(sample, "int32") if "bool" in kind else sample
 
 
+def bad_values(tensor: Any) -> Any:
+    """How many of its values are no numbers."""
+    from keras import ops
+
+    return ops.sum(1.0 - ops.cast(ops.isfinite(tensor), "float32"))
+
+
 def update_numbers(gradient: Any, before: Any, after: Any, scale: Any) -> tuple[Any, Any]:
     """Of one variable: squares, zeros and non-finite elements of its gradient, squares of weight and update.
 

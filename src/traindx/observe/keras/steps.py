@@ -43,6 +43,7 @@ class KerasSteps:
         self._memory_read = -math.inf
         self._reported: set[str] = set()
         self._taken = 0
+        self._waiting: list[Row] = []
         self._others = 0
         self.recorder.before_flush.append(self.settle)
 
@@ -85,8 +86,10 @@ class KerasSteps:
         self._memory(row, now)
         if tap.full:
             self._sample(tap, out, row, now - began, traced)
-        elif recorder.step >= _ROWS_DEFERRED:
-            self.settle([row])
+        else:
+            self._waiting.append(row)
+            if recorder.step >= _ROWS_DEFERRED:
+                self.settle([])
         recorder.push(row)
         self._finish(tap, now, now - since, traced)
 
@@ -120,8 +123,10 @@ class KerasSteps:
     # Rows.
 
     def settle(self, rows: list[Row]) -> None:
-        """Numbers of steps are fetched from their device."""
-        for row in rows:
+        """Numbers of all steps so far are fetched from their device, in their order."""
+        del rows
+        waiting_rows, self._waiting = self._waiting, []
+        for row in waiting_rows:
             waiting = row.pop(_WAITING, None)
             if isinstance(waiting, tuple):
                 self._expand(row, *waiting)
@@ -138,7 +143,7 @@ class KerasSteps:
             row["loss"] = numbers[f"loss/{losses[0]}"]
         else:
             row.update({f"loss/{names[number]}": numbers[f"loss/{number}"] for number in losses})
-        self.training.critical.saw(row)
+        self.training.critical.saw(row, tap, numbers)
 
     def _memory(self, row: Row, now: float) -> None:
         if now - self._memory_read >= _MEMORY_EVERY:
@@ -153,7 +158,8 @@ class KerasSteps:
         began, budget = perf_counter(), self.recorder.budget
         groups: dict[str, dict[str, object]] = {}
         arrays = host_all(out)
-        self.settle([row])
+        self._waiting.append(row)
+        self.settle([])
         self.training.guard("layers", self._layers, tap, arrays, groups, row)
         self.training.guard("activations", self._activations, tap, arrays, groups)
         kind = loss_facts.kind(tap.losses[0][0]) if tap.losses else ""

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from math import prod
 from typing import Any
 
 from traindx.observe.keras.layer_statistics import activation_of
-from traindx.observe.keras.small_tensors import activation_sample, batch_sample, update_numbers
-from traindx.observe.keras.tensors import flat, is_real, number, scope_of, tape_records
+from traindx.observe.keras.small_tensors import activation_sample, bad_values, batch_sample, update_numbers
+from traindx.observe.keras.suspects import suspect
+from traindx.observe.keras.tensors import flat, is_real, number, scope_of, tape_records, untracked
 
 _ACTIVATIONS = 400
 _MOST = 16
@@ -51,8 +53,13 @@ class Tap:
         activations: bool = True,
         between: bool = False,
         listens: bool = False,
+        functional: bool = False,
     ) -> None:
         self.full = full
+        # JAX: what is computed where the gradient is taken leaves it only as part of its result.
+        self.functional = functional
+        self.inside_gradient = False
+        self.carries = False
         self.between = between
         self.listens = listens
         self.scope = scope_of()
@@ -61,8 +68,11 @@ class Tap:
         self.variables: list[Any] = []
         self.layers: list[Any] = []
         self.roots: list[Any] = []
+        self.last_layer: Any = None
         self.losses: list[tuple[Any, Any, Any]] = []
         self.scalar_names: tuple[str, ...] = ()
+        # The operation of the script's own that is most likely to make NaN.
+        self.suspect = ""
         self._failed = failed
         self._wants_activations = activations
         self._scalars: dict[str, Any] = {}
@@ -94,7 +104,8 @@ class Tap:
 
     def guarded(self, what: str, call: Callable[..., None], *args: Any) -> None:
         try:
-            call(*args)
+            with untracked():
+                call(*args)
         except Exception as error:
             self._failed(what, error)
 
@@ -112,12 +123,13 @@ class Tap:
             output = call()
         finally:
             self._inside -= 1
-        if self.full and self._wants_activations:
-            self.guarded("activations", self._saw_output, layer, output)
+        self.guarded("activations", self._saw_output, layer, output)
         return output
 
     def saw_loss(self, loss: Any, *, unscaled: bool = False) -> None:
         """The loss of the step before it is scaled, or what Keras computed as such."""
+        if self.functional:
+            return
         if self._depth == 0 and self.mine(loss) and (unscaled or not self._unscaled):
             self._loss, self._unscaled = loss, unscaled
 
@@ -136,6 +148,10 @@ class Tap:
             return
         if len(self.losses) < _MOST:
             self.losses.append((function, wanted[0], given[0]))
+        if self.functional:
+            return
+        self._count_bad("output", [given[0]])
+        self._count_bad("target", [wanted[0]] if self.mine(wanted[0]) and is_real(wanted[0]) else [])
         if self.full and "output" not in self._data and self.mine(wanted[0]):
             self._data["target"] = batch_sample(wanted[0])
             self._data["output"] = batch_sample(given[0])
@@ -157,23 +173,56 @@ class Tap:
             self.guarded("layers", self._after, optimizer, gradients, variables, before)
         return result
 
+    # JAX.
+
+    def leave_gradient(self) -> tuple[Any, ...]:
+        """What was gathered where the gradient is taken, to be part of its result."""
+        self.inside_gradient, self.carries = False, True
+        gathered, self._activations = tuple(self._activations), []
+        return gathered
+
+    def saw_step(self, loss: Any, x: Any, y: Any, y_pred: Any, gathered: tuple[Any, ...]) -> None:
+        """The result of the gradient function, after it was left."""
+        self._activations = list(gathered)
+        self._scalars["loss/0"] = number(loss)
+        self._saw_inputs(x)
+        targets, outputs = flat(y), flat(y_pred)
+        if len(targets) == len(outputs) == 1:
+            self._count_bad("output", outputs)
+            if self.full:
+                self._data |= {"target": batch_sample(targets[0]), "output": batch_sample(outputs[0])}
+
     # What they do.
 
     def _saw_model(self, layer: Any, inputs: Any) -> None:
         self.roots.append(layer)
         del self.roots[:-_MOST]
-        if self.listens:
+        if self.listens or self.functional:
             return
+        self._saw_inputs(inputs)
+
+    def _saw_inputs(self, inputs: Any) -> None:
         tensors = [one for one in flat(inputs) if self.mine(one)]
         if tensors and "rows" not in self._scalars:
             self._scalars["rows"] = rows_of(tensors[0])
+        real = [one for one in tensors if is_real(one)]
+        self._count_bad("input", real)
         if self.full and tensors and "input" not in self._data:
-            real = [one for one in tensors if is_real(one)]
             self._data["input"] = batch_sample((real or tensors)[0])
+
+    def _count_bad(self, what: str, tensors: list[Any]) -> None:
+        """How many values are no numbers: where a NaN comes from is asked when it has gone by."""
+        name = f"bad/{what}"
+        if self._wants_activations and not self.listens and tensors and name not in self._scalars:
+            self._scalars[name] = bad_values(tensors[0])
 
     def _saw_output(self, layer: Any, output: Any) -> None:
         outputs = [one for one in flat(output) if self.mine(one) and is_real(one)]
-        if not outputs or not _is_sampled(layer) or len(self._activations) >= _ACTIVATIONS:
+        if not outputs or not _is_sampled(layer):
+            return
+        self.last_layer = layer
+        wanted = self.full and self._wants_activations and (self.inside_gradient or not self.functional)
+        if not wanted or len(self._activations) >= _ACTIVATIONS:
             return
         sample = activation_sample(outputs[0], getattr(layer, "data_format", None) == "channels_first")
         if sample is not None:
@@ -187,9 +236,13 @@ class Tap:
         if self.listens:
             return
         self._scalars[f"lr/{key}"] = number(optimizer.learning_rate)
+        smallest = min(variables, key=lambda one: prod(one.shape))
+        self._count_bad("weights", [smallest.value if hasattr(smallest, "path") else smallest])
         loss = self._loss_of(variables)
         if loss is not None:
             self._scalars[f"loss/{key}"] = number(loss)
+            if self.scope is not None and not self.suspect:
+                self.suspect = suspect(loss)
         if self.full:
             from keras import ops
 

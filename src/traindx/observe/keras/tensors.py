@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,17 @@ def scope_of() -> Any:
     if tensorflow is None or tensorflow.executing_eagerly():
         return None
     return tensorflow.compat.v1.get_default_graph()
+
+
+@contextlib.contextmanager
+def untracked() -> Iterator[None]:
+    """PyTorch does not follow what is computed here."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        yield
+        return
+    with torch.no_grad():
+        yield
 
 
 def tape_records() -> bool:

@@ -7,6 +7,7 @@ batch. Which one runs is chosen call by call, so that a sample costs something o
 from __future__ import annotations
 
 import functools
+import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -67,7 +68,7 @@ class Twins:
         if tap is None:
             return found
         if traced:
-            training.guard("facts", training.facts.step, tap)
+            training.guard("facts", training.facts.step, tap, out)
             self._judge(twin)
         training.stepped(tap, out, began, traced=traced, count=count())
         return found
@@ -110,7 +111,7 @@ class TrainFunction:
         first = not self._begun
         if first:
             self._begun = True
-            training.guard("facts", training.facts.begins, [self.model], [self.model.optimizer])
+            self._begin()
         try:
             return self.twins.run(lambda function: function(*args), self._count)
         except Exception as error:
@@ -121,8 +122,22 @@ class TrainFunction:
             training.active = False
             return self.plain(*args)
 
+    def _begin(self) -> None:
+        training = self.training
+        if training.backend != "jax":
+            training.guard("facts", training.facts.begins, [self.model], [self.model.optimizer])
+        if training.backend == "torch":
+            training.guard("pytorch", _leave_to_keras)
+
     def _count(self) -> int:
         return int(getattr(self.model, "steps_per_execution", 1) or 1)
+
+
+def _leave_to_keras() -> None:
+    """The probes of PyTorch would count the same steps again."""
+    torch: Any = sys.modules.get("traindx.observe.torch.install")
+    if torch is not None and torch._installed is not None:
+        torch._installed.close()
 
 
 def _nothing() -> None:
@@ -135,6 +150,21 @@ def train_function(
     """Both twins of the function that `build` makes of `model.train_step`."""
     step = model.train_step
 
+    def run(full: bool) -> Twin:
+        """PyTorch: nothing is traced, the step is looked up at each call."""
+        made = Twin(plain)
+
+        def tapped(*args: Any) -> Any:
+            with training.tap(full) as tap:
+                logs = plain(*args)
+            out = tap.out()
+            tap.roots.insert(0, model)
+            made.tap, made.traces = tap, 1
+            return {LOGS: logs, OURS: out}
+
+        made.function = tapped
+        return made
+
     def twin(full: bool) -> Twin:
         made = Twin(plain)
 
@@ -143,6 +173,7 @@ def train_function(
             with training.tap(full, activations=not _compiled(training, model)) as tap:
                 logs = step(*args)
             out = tap.out()
+            tap.roots.insert(0, model)
             made.traced(tap)
             if isinstance(logs, tuple):  # JAX: logs and state
                 return {LOGS: logs[0], OURS: out}, *logs[1:]
@@ -159,7 +190,11 @@ def train_function(
                 object.__setattr__(model, "train_step", own)
         return made
 
-    twins = Twins(training, twin(False), twin(True), trusted=not _own_code(model))
+    if training.backend == "torch":
+        return TrainFunction(Twins(training, run(False), run(True), trusted=True), model, plain)
+    twins = Twins(
+        training, twin(False), twin(True), trusted=training.backend == "jax" or not _own_code(model)
+    )
     return TrainFunction(twins, model, plain)
 
 

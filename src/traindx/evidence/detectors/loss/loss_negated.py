@@ -8,20 +8,18 @@ which no loss function gives, and for sums with other terms.
 Known mistakes: training an adversary alone.
 """
 
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, word
+from traindx.core.kinds import BY_CLASS, BY_SIGN, REGRESSION, loss_kind
+from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.sampled import only_loss, sampled
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Loss with the sign turned", needs=("output/*", "fact:losses"), family="loss_form")
-_NEVER_NEGATIVE = frozenset(
-    "cross_entropy mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy "
-    "binary_cross_entropy_with_logits nll_loss".split()
-)
+_NEVER_NEGATIVE = REGRESSION | BY_CLASS | BY_SIGN
 
 
 def detect(case: Case, *, tolerance: float = 0.02, min_samples: int = 2) -> Detected:
     loss, ratio = only_loss(case), sampled(case, "output/backward_ratio", min_samples)
-    if loss is None or ratio is None or word(loss, "function") not in _NEVER_NEGATIVE:
+    if loss is None or ratio is None or loss_kind(loss) not in _NEVER_NEGATIVE:
         return Skipped()
     if float(abs(ratio.y + 1).max()) > tolerance:
         return None

@@ -10,8 +10,9 @@ Known mistakes: ordered grades from 0 on, for which it is a fair choice; so it i
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Runs, Skipped, word
-from traindx.evidence.sampled import REGRESSION, odd_objective, only_loss, sampled
+from traindx.core.kinds import REGRESSION, loss_kind
+from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Runs, Skipped
+from traindx.evidence.sampled import odd_objective, only_loss, sampled
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Classes fitted as numbers", needs=("fact:losses", "target/*"), family="loss_form")
@@ -22,7 +23,7 @@ def detect(
 ) -> Detected:
     loss = only_loss(case)
     kinds, mean = sampled(case, "target/distinct", min_samples), sampled(case, "target/mean", min_samples)
-    if loss is None or odd_objective(case) or word(loss, "function") not in REGRESSION:
+    if loss is None or odd_objective(case) or loss_kind(loss) not in REGRESSION:
         return Skipped()
     if kinds is None or mean is None or len(kinds) < len(mean):
         return None

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from traindx.core.kinds import kind_of_layer
 from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Place, Runs, Severity, Skipped
 from traindx.evidence.sampled import sampled
 from traindx.testing.sketch import run
@@ -21,7 +22,7 @@ DETECTOR = Detector(title="Narrow layer", needs=("fact:models",), family="capaci
 
 
 def detect(case: Case, *, max_width: int = 2, min_steps: int = 200) -> Detected:
-    layers = [one for one in case.inside.layer_list if one.get("type") == "Linear" and _shape(one)]
+    layers = [one for one in case.inside.layer_list if kind_of_layer(one) == "dense" and _shape(one)]
     if len(layers) < 2:
         return Skipped()
     for layer, after in pairwise(layers):

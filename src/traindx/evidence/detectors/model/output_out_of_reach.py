@@ -8,9 +8,10 @@ Silent where only extremes lie outside, and for targets within the range.
 Known mistakes: targets that are cut afterwards.
 """
 
-from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Runs, Skipped, word
+from traindx.core.kinds import REGRESSION, loss_kind
+from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.sampled import REGRESSION, SQUASHING, ends, late, sampled, usual
+from traindx.evidence.sampled import SQUASHING, ends, late, sampled, usual
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Targets out of the output's reach", needs=("fact:losses",), family="output_range")
@@ -24,7 +25,7 @@ def detect(case: Case, *, margin_in_std: float = 0.2, min_samples: int = 2) -> D
     if _single(case, loss):
         sentence = "A softmax runs over a single output: it is 1 whatever the input."
         return Finding(sentence, "silent_defect", "high")
-    if word(loss, "function") not in REGRESSION:
+    if loss_kind(loss) not in REGRESSION:
         return None
     limits = SQUASHING.get(ends(loss)[0])
     if limits is None:

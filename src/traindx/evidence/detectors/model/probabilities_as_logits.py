@@ -8,21 +8,22 @@ Silent after log-softmax, which cross-entropy leaves as it is, and where several
 Known mistakes: logits that are kept within 0 and 1 on purpose.
 """
 
-from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Runs, Skipped, word
+from traindx.core.kinds import loss_kind
+from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Runs, Skipped
 from traindx.evidence.sampled import ends, sampled
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Probabilities taken for logits", needs=("fact:losses",), family="output_form")
-_TAKES_LOGITS = {"cross_entropy": "Softmax", "binary_cross_entropy_with_logits": "Sigmoid"}
+_TAKES_LOGITS = {"softmax_cross_entropy": "Softmax", "sigmoid_cross_entropy": "Sigmoid"}
 
 
 def detect(case: Case, *, min_samples: int = 4, sum_tolerance: float = 1e-3) -> Detected:
-    concerned = [one for one in case.inside.losses if word(one, "function") in _TAKES_LOGITS]
+    concerned = [one for one in case.inside.losses if loss_kind(one) in _TAKES_LOGITS]
     if not concerned:
         return Skipped()
     for loss in concerned:
         function = str(loss["function"])
-        squash = _TAKES_LOGITS[function]
+        squash = _TAKES_LOGITS[loss_kind(loss)]
         last = (ends(loss) or [""])[0]
         if last == squash or (
             len(case.inside.losses) == 1 and _looks_so(case, loss, min_samples, sum_tolerance)
@@ -42,7 +43,7 @@ def _looks_so(case: Case, loss: Fact, looks: int, off: float) -> bool:
     spread = sampled(case, "output/batch_std", looks)
     if low is None or high is None or low.y.min() < 0 or high.y.max() > 1 + off:
         return False
-    if loss.get("function") == "cross_entropy":
+    if loss_kind(loss) == "softmax_cross_entropy":
         sums = sampled(case, "output/row_sum_error", looks)
         return sums is not None and float(sums.y.max()) < off
     last = (ends(loss) or [""])[0]

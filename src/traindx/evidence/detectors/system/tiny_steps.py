@@ -15,13 +15,26 @@ from typing import Any
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs, Skipped, number
+from traindx.core.kinds import kind_of_layer
+from traindx.evidence.detector import (
+    Case,
+    Curve,
+    Detected,
+    Detector,
+    Fact,
+    Finding,
+    Run,
+    Runs,
+    Skipped,
+    number,
+    word,
+)
 from traindx.evidence.detectors._number_text import text
 from traindx.evidence.sampled import odd_objective, only_loss, usual
 from traindx.testing.sketch import noisy, run
 
 DETECTOR = Detector(title="Tiny steps", needs=("fact:losses",), family="batch")
-_DENSE = frozenset({"Linear", "LazyLinear", "LayerNorm", "PReLU"})
+_BESIDE = ("LayerNorm", "PReLU")
 _OPERATIONS = 6.0
 _SLOW_CORE = 1e9
 
@@ -41,7 +54,7 @@ def detect(
     if loss is None or len(models) != 1 or len(step_s) < 50 or odd_objective(case):
         return Skipped("one model, one loss and the times of its steps")
     layers = case.inside.layer_list
-    if not layers or any(str(layer.get("type", "")) not in _DENSE for layer in layers):
+    if not layers or not all(_is_cheap(layer) for layer in layers):
         return Skipped()
     given = str(loss.get("output_shape", "")).split("x")[0]
     parts = case.inside.fact("accumulation")
@@ -70,6 +83,11 @@ def detect(
         series="step_s",
         numbers={"batch": batch, "step_s": each},
     )
+
+
+def _is_cheap(layer: Fact) -> bool:
+    """A dense layer, or one of the few that cost less beside it."""
+    return kind_of_layer(layer) == "dense" or word(layer, "type").startswith(_BESIDE)
 
 
 def _run(batch: int, count: int, kind: str = "Linear", weights: int = 400) -> Run:

@@ -21,7 +21,7 @@ PROGRAMS = Path(__file__).parent / "keras_programs.py"
 
 def trained(backend: str, out: Path, *how: str) -> dict[str, Any]:
     """The programs, run in one process."""
-    environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "TRAINDX_DEBUG": "1"}
+    environment = os.environ | {"CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu", "TRAINDX_DEBUG": "1"}
     done = subprocess.run(
         [sys.executable, "-W", "ignore", str(PROGRAMS), backend, str(out), *how],
         capture_output=True,
@@ -67,6 +67,22 @@ def test_tensorflow(tmp_path: Path) -> None:
     every_way_to_train_is_seen(tensorflow)
     random_numbers_of_a_graph_stay(tensorflow)
     trainings_are_counted_apart(tensorflow)
+    nan_is_recorded_with_its_origin(tensorflow)
+
+
+@pytest.mark.parametrize("backend", ["torch", "jax"])
+def test_other_backends(backend: str, tmp_path: Path) -> None:
+    """The steps of PyTorch are counted once, though its own probes are there too."""
+    if find_spec(backend) is None:
+        pytest.skip(f"{backend} is not installed")
+    other = Trained(backend, tmp_path)
+    assert other.watched == other.plain
+    fit_is_seen_from_inside(other)
+    trainings_are_counted_apart(other)
+    nan_is_recorded_with_its_origin(other)
+    assert (
+        other.facts("fit")["framework"]["name"] == f"Keras 3 on {'PyTorch' if backend == 'torch' else 'JAX'}"
+    )
 
 
 def fit_is_seen_from_inside(tensorflow: Trained) -> None:
@@ -130,3 +146,10 @@ def random_numbers_of_a_graph_stay(tensorflow: Trained) -> None:
 def trainings_are_counted_apart(tensorflow: Trained) -> None:
     runs = traindx.read(tensorflow.folder / "two_models").runs
     assert [len(one.series["loss"]) for one in runs] == [16, 16]
+
+
+def nan_is_recorded_with_its_origin(trained: Trained) -> None:
+    event = next(one for one in trained.run("becomes_nan").events if one.kind == "nonfinite")
+    assert event.data["where"] == "input"
+    assert event.data["batch"] == 300 // 64 + 1
+    assert event.data["batch_nonfinite"] == 1

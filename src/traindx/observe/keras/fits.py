@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from traindx.observe.keras.tensors import host
 
@@ -10,6 +13,8 @@ if TYPE_CHECKING:
     from traindx.observe.keras.process import KerasTraining
 
 _DEFAULT_BATCH = 32
+_ROWS = 64
+_TRAINING_CHUNKS, _VALIDATION_CHUNKS = 400, 60
 _OURS = ("History", "ProgbarLogger")
 
 
@@ -50,11 +55,32 @@ class Fits:
         recorder.fact("loaders", [loader])
         if arguments.get("epochs"):
             recorder.setting("epochs", int(arguments["epochs"]))
+        self._samples(x, arguments)
         weights = arguments.get("class_weight")
         if isinstance(weights, dict):
             recorder.setting(
                 "class_weight", ", ".join(f"{key}: {one:g}" for key, one in list(weights.items())[:20])
             )
+
+    def _samples(self, x: Any, arguments: dict[str, Any]) -> None:
+        """Arrays are here as a whole: which samples are trained on, which only judged."""
+        samples = self.training.steps.batches.samples
+        validation = arguments.get("validation_data")
+        held_out = validation[0] if isinstance(validation, tuple | list) and validation else None
+        split = float(arguments.get("validation_split") or 0.0)
+        if isinstance(x, np.ndarray) and split and held_out is None:
+            at = int(len(x) * (1 - split))
+            x, held_out = x[:at], x[at:]
+        if (
+            not self.recorder.internals
+            or not isinstance(x, np.ndarray)
+            or not isinstance(held_out, np.ndarray)
+        ):
+            return
+        for part in _chunks(x, _TRAINING_CHUNKS):
+            samples.known(part)
+        for part in _chunks(held_out, _VALIDATION_CHUNKS):
+            samples.evaluated(part)
 
     def trains(self, callbacks: list[Any]) -> None:
         """Training begins with these callbacks."""
@@ -72,6 +98,13 @@ class Fits:
         if numbers:
             self.recorder.log(numbers)
         self.training.steps.paused()
+
+
+def _chunks(array: Any, most: int) -> Iterator[Any]:
+    """Whole batches of so many rows, evenly over the array."""
+    count = max(1, len(array) // _ROWS)
+    for number in range(0, count, -(-count // most)):
+        yield array[number * _ROWS : (number + 1) * _ROWS]
 
 
 def _batches(data: Any) -> int | None:

@@ -63,7 +63,15 @@ class Loops:
         steps = self._functions[function]
         if steps is None:
             return theirs(function, *args, **kwargs)
-        return steps.twins.run(lambda twin: theirs(twin, *args, **kwargs), steps.count)
+        try:
+            return steps.twins.run(lambda twin: theirs(twin, *args, **kwargs), steps.count)
+        except Exception as error:
+            if steps.twins.light.traces + steps.twins.full.traces:
+                raise
+            # Ours or the script's own mistake: the function itself shows which.
+            self._functions[function] = None
+            training.recorder.failed("steps", error)
+            return theirs(function, *args, **kwargs)
 
     def _trace(self, function: Any, args: Any, kwargs: Any) -> None:
         """Trace it, as its first call would: does it train?"""
@@ -143,7 +151,7 @@ class FunctionSteps:
 
     def count(self) -> int:
         """Steps of the optimizer in one call: a function may loop over many batches."""
-        tap = self.twins.light.tap
+        tap = self.twins.light.tap or self.twins.full.tap
         if tap is None or tap.scalar_names:
             return 1
         before, self._counted = self._counted, self._iterations()

@@ -39,6 +39,7 @@ def model_facts(model: Any, names: LayerNames) -> dict[str, Any]:
         "normalisation": dict(
             Counter(_norm_name(one) for one in layers if layer_kind(type(one).__name__) == "norm")
         ),
+        "l2": max((l2_of(one) for one in layers), default=0.0),
         "dropout": sorted({float(one.rate) for one in layers if _drops(one)}),
         "shared": [],
         "dtypes": {
@@ -84,6 +85,11 @@ def _drops(layer: Any) -> bool:
     return layer_kind(type(layer).__name__) == "dropout" and isinstance(
         getattr(layer, "rate", None), int | float
     )
+
+
+def l2_of(layer: Any) -> float:
+    """The coefficient of the square of a layer's weights in the loss."""
+    return float(getattr(getattr(layer, "kernel_regularizer", None), "l2", 0.0) or 0.0)
 
 
 def _norm_name(layer: Any) -> str:

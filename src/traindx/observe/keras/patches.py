@@ -133,11 +133,13 @@ class KerasPatches:
         return tap.call_layer(lambda: theirs(layer, *args, **kwargs), layer, args[:1] or kwargs)
 
     def _call_loss(self, theirs: Original, loss: Any, *args: Any, **kwargs: Any) -> Any:
+        value = theirs(loss, *args, **kwargs)
         tap = taps.current()
         if tap is not None and type(loss).__name__ != "CompileLoss":
             given = dict(zip(("y_true", "y_pred"), args, strict=False)) | kwargs
-            tap.guarded("losses", tap.saw_loss_call, loss, given.get("y_true"), given.get("y_pred"))
-        return theirs(loss, *args, **kwargs)
+            compared = given.get("y_true"), given.get("y_pred")
+            tap.guarded("losses", tap.saw_loss_call, loss, *compared, value)
+        return value
 
     # JAX: from where the gradient is taken only its result leaves.
 

@@ -32,6 +32,7 @@ class KerasFacts:
         self.training = training
         self.recorder = training.recorder
         self._trained: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._has_trained = False
         self._models: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
         self._losses: dict[str, dict[str, object]] = {}
         self._named: dict[int, str] = {}
@@ -41,7 +42,8 @@ class KerasFacts:
 
     def another_model(self, tap: Tap) -> bool:
         """Whether a step trains models none of which has trained before; they have from now on."""
-        another = bool(self._trained) and not any(one in self._trained for one in tap.roots)
+        another = self._has_trained and not any(one in self._trained for one in tap.roots)
+        self._has_trained = True
         if another:
             self.training.names.restart()
             self.training.names.saw(tap.roots)
@@ -124,8 +126,9 @@ class KerasFacts:
         )
         self._losses_of(tap, int(numbers.get("rows") or 0))
         held = {id(one) for variables in tap.held for one in variables}
-        free = [one for model in tap.models() for one in model.trainable_variables if id(one) not in held]
-        missing = list(dict.fromkeys(self.training.names.variable(one) for one in free))[:200]
+        inside = {id(one): one for model in tap.models() for one in model.trainable_variables}
+        free = [one for key, one in inside.items() if key not in held]
+        missing = [self.training.names.variable(one) for one in free][:200]
         for optimizer, variables in zip(tap.optimizers, tap.held, strict=True):
             fact = next(
                 (one for one in self._optimizers if one["name"] == self._named.get(id(optimizer))), None
@@ -133,6 +136,7 @@ class KerasFacts:
             if fact is not None:
                 fact |= {"parameters": len(variables), "elements": elements(variables), "not_held": missing}
         self.recorder.fact("optimizers", [dict(one) for one in self._optimizers])
+        self._reach(tap, free, missing)
         if missing and len(self._optimizers) == 1 and not self._reported_free:
             self._reported_free = True
             shown = ", ".join(missing[:6]) + (" ..." if len(missing) > 6 else "")
@@ -141,6 +145,24 @@ class KerasFacts:
                 f"trainable but in no optimizer: {shown}",
                 {"parameters": missing[:100]},
             )
+
+    def _reach(self, tap: Tap, free: list[Any], names: list[str]) -> None:
+        """What is behind the loss, compared with what the only optimizer holds."""
+        if len(self._optimizers) != 1:
+            return
+        held = [one for variables in tap.held for one in variables]
+        reach = {
+            "parameters": len(held) + len(names),
+            "elements": elements(held) + elements(free),
+            "held": len(held),
+            "free": names,
+            "free_elements": elements(free),
+            "outside": 0,
+            "complete": True,
+        }
+        self.recorder.fact("reach", reach)
+        if tap.stretched:
+            self.recorder.fact("graph", {"stretched": tap.stretched})
 
     def _losses_of(self, tap: Tap, rows: int) -> None:
         new = False
@@ -210,6 +232,9 @@ def settings_of(models: list[dict[str, Any]], optimizers: list[dict[str, Any]]) 
         settings["model"] = " + ".join(one["class"] for one in models)
         settings["model_parameters"] = sum(one["parameters"] for one in models)
         settings["trainable_parameters"] = sum(one["trainable"] for one in models)
+    l2 = max((one["l2"] for one in models), default=0.0)
+    if l2 and "weight_decay" not in settings:
+        settings["weight_decay"] = 2 * l2  # as the gradient has it
     if len(models) == 1:
         if models[0]["layers"]:
             settings["layers"] = models[0]["layers"]

@@ -7,7 +7,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from traindx.observe.budget import UNDERCOUNT
-from traindx.observe.clock import perf_counter
+from traindx.observe.clock import perf_counter, wall_clock
 from traindx.observe.early_steps import EarlySteps
 from traindx.observe.keras import loss_facts
 from traindx.observe.keras.batches import SampledBatches
@@ -42,8 +42,9 @@ class KerasSteps:
         self._ended: float | None = None
         self._memory_read = -math.inf
         self._reported: set[str] = set()
-        self._taken = 0
+        self.taken = 0
         self._waiting: list[Row] = []
+        self._shortest = math.inf
         self._others = 0
         self.recorder.before_flush.append(self.settle)
 
@@ -83,6 +84,8 @@ class KerasSteps:
             row["step_s"] = seconds
         if "scalars" in out:
             row[_WAITING] = (tap, out["scalars"])
+        if "there" in out and not traced:
+            row["data_wait_s"] = self._waited(float(host(out["there"])), now - began) / count
         self._memory(row, now)
         if tap.full:
             self._sample(tap, out, row, now - began, traced)
@@ -92,6 +95,12 @@ class KerasSteps:
                 self.settle([])
         recorder.push(row)
         self._finish(tap, now, now - since, traced)
+
+    def _waited(self, there: float, seconds: float) -> float:
+        """From the call of the function until its batch was there, beyond the shortest such time."""
+        waited = min(seconds, max(0.0, there - (wall_clock() - seconds)))
+        self._shortest = min(self._shortest, waited)
+        return waited - self._shortest
 
     def _finish(self, tap: Tap, now: float, seconds: float, traced: bool) -> None:
         recorder = self.recorder
@@ -167,9 +176,17 @@ class KerasSteps:
             "batches",
             lambda: groups.update(self.batches.groups(arrays.get("data", {}), kind, self.recorder.step)),
         )
+        numbers = (
+            dict(zip(tap.scalar_names, arrays["scalars"].tolist(), strict=True))
+            if "scalars" in arrays
+            else {}
+        )
+        loss, fitted = numbers.get("loss/0"), numbers.get("fitted")
+        if loss is not None and fitted and "output" in groups and math.isfinite(loss / fitted):
+            groups["output"]["backward_ratio"] = loss / fitted
         if groups:
             self.recorder.sample(groups)
-        self._taken += 1
+        self.taken += 1
         own = perf_counter() - began
         usual = budget.usual
         if budget.samples.can_pay() or not budget.norms.can_pay():
@@ -177,7 +194,7 @@ class KerasSteps:
         else:
             budget.spent += own
             budget.norms.pay(max(UNDERCOUNT * own, seconds + own - usual if usual and not traced else 0.0))
-        if self._taken == _STEPS_WITHOUT_GRADIENT or self._taken % 16 == 0:
+        if self.taken == _STEPS_WITHOUT_GRADIENT or self.taken % 16 == 0:
             self.training.guard("layers", self._report_untrained)
 
     def _layers(self, tap: Tap, arrays: dict[str, Any], groups: dict[str, Any], row: Row) -> None:
@@ -208,7 +225,7 @@ class KerasSteps:
             shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
             self.recorder.event(
                 "no_gradient",
-                f"no gradient reached {shown} in {self._taken} samples",
+                f"no gradient reached {shown} in {self.taken} samples",
                 {
                     "layers": names[:100],
                     "cut_off": [name for name, none in without.items() if none][:200],

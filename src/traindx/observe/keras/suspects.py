@@ -1,9 +1,10 @@
-"""Operations of the script's own that can make NaN of finite numbers, found in the graph of a step."""
+"""Operations of the script's own in the graph of a step: those that can make NaN, or stretch shapes."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,38 @@ _WORDS = {
     "Atanh": "atanh",
     "EuclideanNorm": "norm",
 }
+_COMPARES = ("Sub", "SquaredDifference")
 _MOST = 4000
 _INSIDE = ("layers", "losses", "optimizers", "metrics")
 
 
 def suspect(loss: Any) -> str:
     """The word for the operation nearest to the loss that the script itself calls; empty for none."""
+    for op in _behind(loss):
+        word = _WORDS.get(op.type)
+        if word and _written_by_script(op):
+            return word
+    return ""
+
+
+def stretched(loss: Any) -> list[dict[str, str]]:
+    """Where numbers of N samples, as (N, 1) and (N,), become a table of N by N without being asked to."""
+    found = []
+    for op in _behind(loss):
+        if op.type not in _COMPARES or len(op.inputs) != 2 or not _written_by_script(op):
+            continue
+        shapes = sorted((one.shape.as_list() if one.shape.rank else [] for one in op.inputs), key=len)
+        if (
+            [len(one) for one in shapes] == [1, 2]
+            and shapes[1][1] == 1
+            and 1 not in (shapes[0][0], shapes[1][0])
+        ):
+            found.append({"operation": op.type, "from": "Nx1", "to": "NxN"})
+    return found[:4]
+
+
+def _behind(loss: Any) -> Iterator[Any]:
+    """Operations behind a loss, the nearest first."""
     waiting: list[Any] = [loss.op]
     seen: set[str] = set()
     while waiting and len(seen) < _MOST:
@@ -36,11 +63,8 @@ def suspect(loss: Any) -> str:
         if op.name in seen:
             continue
         seen.add(op.name)
-        word = _WORDS.get(op.type)
-        if word and _written_by_script(op):
-            return word
+        yield op
         waiting += [one.op for one in op.inputs]
-    return ""
 
 
 def _written_by_script(op: Any) -> bool:

@@ -14,11 +14,12 @@ from typing import Any
 
 from traindx.observe.keras.layer_statistics import activation_of
 from traindx.observe.keras.small_tensors import activation_sample, bad_values, batch_sample, update_numbers
-from traindx.observe.keras.suspects import suspect
+from traindx.observe.keras.suspects import stretched, suspect
 from traindx.observe.keras.tensors import flat, is_real, number, scope_of, tape_records, untracked
 
 _ACTIVATIONS = 400
 _MOST = 16
+_PRODUCTS = ("Mul", "RealDiv", "Div")
 _open = threading.local()
 
 
@@ -71,8 +72,9 @@ class Tap:
         self.last_layer: Any = None
         self.losses: list[tuple[Any, Any, Any]] = []
         self.scalar_names: tuple[str, ...] = ()
-        # The operation of the script's own that is most likely to make NaN.
+        # The operation of the script's own that is most likely to make NaN, and tables of samples by samples.
         self.suspect = ""
+        self.stretched: list[dict[str, str]] = []
         self._failed = failed
         self._wants_activations = activations
         self._scalars: dict[str, Any] = {}
@@ -80,6 +82,8 @@ class Tap:
         self._gradients: list[Any] = []
         self._activations: list[Any] = []
         self._data: dict[str, Any] = {}
+        self._there: Any = None
+        self._fitted: list[Any] = []
         self._targets: list[tuple[Any, set[int]]] = []
         self._loss: Any = None
         self._unscaled = False
@@ -126,6 +130,16 @@ class Tap:
         self.guarded("activations", self._saw_output, layer, output)
         return output
 
+    def begins(self, batch: Any) -> None:
+        """TensorFlow: the moment at which the batch of this step is there, by its own clock."""
+        if self.scope is None or not self._wants_activations:
+            return
+        import tensorflow
+
+        tensors = [one for one in flat(batch) if self.mine(one)]
+        with tensorflow.control_dependencies(tensors[:1]):
+            self._there = tensorflow.timestamp()
+
     def saw_loss(self, loss: Any, *, unscaled: bool = False) -> None:
         """The loss of the step before it is scaled, or what Keras computed as such."""
         if self.functional:
@@ -139,7 +153,7 @@ class Tap:
             self._targets.append((target, {id(one) for one in flat(sources)}))
             del self._targets[:-_MOST]
 
-    def saw_loss_call(self, function: Any, targets: Any, outputs: Any) -> None:
+    def saw_loss_call(self, function: Any, targets: Any, outputs: Any, value: Any) -> None:
         """A loss function of Keras was called."""
         if self._depth:
             return
@@ -148,8 +162,10 @@ class Tap:
             return
         if len(self.losses) < _MOST:
             self.losses.append((function, wanted[0], given[0]))
-        if self.functional:
+        if self.functional or self.listens:
             return
+        if self.mine(value):
+            self._fitted.append(value)
         self._count_bad("output", [given[0]])
         self._count_bad("target", [wanted[0]] if self.mine(wanted[0]) and is_real(wanted[0]) else [])
         if self.full and "output" not in self._data and self.mine(wanted[0]):
@@ -222,18 +238,25 @@ class Tap:
             return
         self.last_layer = layer
         wanted = self.full and self._wants_activations and (self.inside_gradient or not self.functional)
-        if not wanted or len(self._activations) >= _ACTIVATIONS:
+        if not wanted or len(self._activations) >= _ACTIVATIONS or self._may_fold(outputs[0]):
             return
         sample = activation_sample(outputs[0], getattr(layer, "data_format", None) == "channels_first")
         if sample is not None:
             self.layers.append(layer)
             self._activations.append(sample)
 
+    def _may_fold(self, output: Any) -> bool:
+        """TensorFlow joins factors of products that follow each other, unless somebody looks between them.
+
+        That is so after GELU, and changes the last bits: such outputs are left alone.
+        """
+        return self.scope is not None and output.op.type in _PRODUCTS
+
     def _before(self, optimizer: Any, variables: list[Any], before: list[Any]) -> None:
         key = f"{len(self.optimizers)}"
         self.optimizers.append(optimizer)
         self.held.append(variables)
-        if self.listens:
+        if self.listens or scope_of() is not self.scope:  # in a loop of the function: counted, not seen
             return
         self._scalars[f"lr/{key}"] = number(optimizer.learning_rate)
         smallest = min(variables, key=lambda one: prod(one.shape))
@@ -241,8 +264,10 @@ class Tap:
         loss = self._loss_of(variables)
         if loss is not None:
             self._scalars[f"loss/{key}"] = number(loss)
+            if len(self._fitted) == 1:
+                self._scalars["fitted"] = number(self._fitted[0])
             if self.scope is not None and not self.suspect:
-                self.suspect = suspect(loss)
+                self.suspect, self.stretched = suspect(loss), stretched(loss)
         if self.full:
             from keras import ops
 
@@ -275,6 +300,8 @@ class Tap:
         found: dict[str, Any] = {}
         if self._scalars:
             found["scalars"] = ops.stack(list(self._scalars.values()))
+        if self._there is not None:
+            found["there"] = self._there
         if self.full:
             if self._updates:
                 found["updates"] = ops.stack(self._updates)

@@ -70,6 +70,9 @@ class Twins:
         if traced:
             training.guard("facts", training.facts.step, tap, out)
             self._judge(twin)
+            if tap.optimizers and not tap.scalar_names:
+                why = "the optimizer steps inside a loop of a tf.function: steps are counted, no more is seen"
+                training.recorder.unseen("loss", why)
         training.stepped(tap, out, began, traced=traced, count=count())
         return found
 
@@ -171,6 +174,7 @@ def train_function(
         @functools.wraps(step)
         def tapped(*args: Any) -> Any:
             with training.tap(full, activations=not _compiled(training, model)) as tap:
+                tap.guarded("waiting", tap.begins, args)
                 logs = step(*args)
             out = tap.out()
             tap.roots.insert(0, model)

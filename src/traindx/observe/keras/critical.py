@@ -33,7 +33,7 @@ class Critical:
         if not self._reported:
             self._reported = True
             self._record(tap, numbers, step, bad[0])
-        weights = bool(numbers.get("bad/weights"))
+        weights = _is_bad(numbers, "weights")
         if recorder.stop_on_critical and (weights or self._in_a_row >= _IN_A_ROW):
             after = "and the weights are NaN" if weights else f"for {_IN_A_ROW} steps in a row"
             reason = f"the loss is {bad[0]} at step {step}, {after}"
@@ -41,17 +41,17 @@ class Critical:
 
     def _record(self, tap: Tap, numbers: dict[str, float], step: int, loss: float) -> None:
         """Where the first one came from: the batch, the weights, a layer or the loss function."""
-        given = (numbers.get("bad/input") or 0.0) + (numbers.get("bad/target") or 0.0)
+        given = _is_bad(numbers, "input") + _is_bad(numbers, "target")
         operation = tap.suspect
-        data: dict[str, object] = {"batch": step, "value": loss, "batch_nonfinite": int(given)}
+        data: dict[str, object] = {"batch": step, "value": loss, "batch_nonfinite": given}
         if given:
-            what = "input" if numbers.get("bad/input") else "target"
-            where, text = "input", f"the {what} is not finite: {int(given)} values of the batch"
-        elif numbers.get("bad/weights"):
+            what = "input" if _is_bad(numbers, "input") else "target"
+            where, text = "input", f"the {what} is not finite"
+        elif _is_bad(numbers, "weights"):
             where, text = "weights", "the weights held NaN or Inf before the forward pass"
             if operation:
                 where, text = "backward", f"{operation} had a gradient that is not finite"
-        elif numbers.get("bad/output"):
+        elif _is_bad(numbers, "output"):
             where, text = (
                 "forward",
                 f"{operation or 'a layer'} gave what is not finite, of finite inputs and weights",
@@ -65,3 +65,8 @@ class Critical:
         if operation and where != "input":
             data["operation"] = operation
         self.training.recorder.event("nonfinite", text, data, step=step - 1)
+
+
+def _is_bad(numbers: dict[str, float], what: str) -> bool:
+    """Whether something of a step held what is no number."""
+    return not math.isfinite(numbers.get(f"bad/{what}", 0.0))

@@ -168,7 +168,7 @@ class KerasFacts:
         new = False
         for function, target, output in tap.losses:
             name = loss_facts.function_name(function)
-            if name not in self._losses:
+            if name not in self._losses or (rows and "?" in str(self._losses[name]["output_shape"])):
                 last = tap.last_layer if len(tap.losses) == 1 else None
                 self._losses[name] = loss_facts.facts(function, target, output, last, rows)
                 new = True

@@ -24,6 +24,7 @@ _WAITING = "scalars"
 _ROWS_DEFERRED = 100_000
 _STEPS_WITHOUT_GRADIENT = 3
 _MEMORY_EVERY = 1.0
+_ALL_ROWS = 200
 # So many steps of other optimizers in a row: the first one does not train any more.
 _OTHERS = 12
 
@@ -45,6 +46,7 @@ class KerasSteps:
         self.taken = 0
         self._waiting: list[Row] = []
         self._shortest = math.inf
+        self._last_row = 0
         self._others = 0
         self.recorder.before_flush.append(self.settle)
 
@@ -77,6 +79,10 @@ class KerasSteps:
         recorder, budget = self.recorder, self.recorder.budget
         self._new_training(tap)
         recorder.step += count
+        if not tap.full and recorder.step - self._last_row < budget.stride and recorder.step > _ALL_ROWS:
+            self._finish(tap, now, now - began, traced)
+            return
+        self._last_row = recorder.step
         since = self._ended if self._ended is not None else began
         seconds = (now - since) / count
         row: Row = {"t": recorder.now(), "step": recorder.step, "data_wait_s": wait / count}
@@ -126,6 +132,7 @@ class KerasSteps:
             self.recorder.event("new_training", f"{name} trains another model; steps are counted anew")
             self.recorder.restart()
             self.batches.restart()
+            self._last_row = 0
         elif not first:
             self.recorder.event("optimizer_changed", f"{optimizer.name} trains now")
 

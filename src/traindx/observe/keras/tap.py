@@ -13,7 +13,7 @@ from math import prod
 from typing import Any
 
 from traindx.observe.keras.layer_statistics import activation_of
-from traindx.observe.keras.small_tensors import activation_sample, bad_values, batch_sample, update_numbers
+from traindx.observe.keras.small_tensors import activation_sample, batch_sample, total, update_numbers
 from traindx.observe.keras.suspects import stretched, suspect
 from traindx.observe.keras.tensors import flat, is_real, number, scope_of, tape_records, untracked
 
@@ -166,8 +166,8 @@ class Tap:
             return
         if self.mine(value):
             self._fitted.append(value)
-        self._count_bad("output", [given[0]])
-        self._count_bad("target", [wanted[0]] if self.mine(wanted[0]) and is_real(wanted[0]) else [])
+        self._check("output", [given[0]])
+        self._check("target", [wanted[0]] if self.mine(wanted[0]) and is_real(wanted[0]) else [])
         if self.full and "output" not in self._data and self.mine(wanted[0]):
             self._data["target"] = batch_sample(wanted[0])
             self._data["output"] = batch_sample(given[0])
@@ -204,7 +204,7 @@ class Tap:
         self._saw_inputs(x)
         targets, outputs = flat(y), flat(y_pred)
         if len(targets) == len(outputs) == 1:
-            self._count_bad("output", outputs)
+            self._check("output", outputs)
             if self.full:
                 self._data |= {"target": batch_sample(targets[0]), "output": batch_sample(outputs[0])}
 
@@ -219,18 +219,18 @@ class Tap:
 
     def _saw_inputs(self, inputs: Any) -> None:
         tensors = [one for one in flat(inputs) if self.mine(one)]
-        if tensors and "rows" not in self._scalars:
+        if self.full and tensors and "rows" not in self._scalars:
             self._scalars["rows"] = rows_of(tensors[0])
         real = [one for one in tensors if is_real(one)]
-        self._count_bad("input", real)
+        self._check("input", real)
         if self.full and tensors and "input" not in self._data:
             self._data["input"] = batch_sample((real or tensors)[0])
 
-    def _count_bad(self, what: str, tensors: list[Any]) -> None:
-        """How many values are no numbers: where a NaN comes from is asked when it has gone by."""
+    def _check(self, what: str, tensors: list[Any]) -> None:
+        """Whether all values are numbers: where a NaN comes from is asked when it has gone by."""
         name = f"bad/{what}"
         if self._wants_activations and not self.listens and tensors and name not in self._scalars:
-            self._scalars[name] = bad_values(tensors[0])
+            self._scalars[name] = total(tensors[0])
 
     def _saw_output(self, layer: Any, output: Any) -> None:
         outputs = [one for one in flat(output) if self.mine(one) and is_real(one)]
@@ -260,11 +260,11 @@ class Tap:
             return
         self._scalars[f"lr/{key}"] = number(optimizer.learning_rate)
         smallest = min(variables, key=lambda one: prod(one.shape))
-        self._count_bad("weights", [smallest.value if hasattr(smallest, "path") else smallest])
+        self._check("weights", [smallest.value if hasattr(smallest, "path") else smallest])
         loss = self._loss_of(variables)
         if loss is not None:
             self._scalars[f"loss/{key}"] = number(loss)
-            if len(self._fitted) == 1:
+            if self.full and len(self._fitted) == 1:
                 self._scalars["fitted"] = number(self._fitted[0])
             if self.scope is not None and not self.suspect:
                 self.suspect, self.stretched = suspect(loss), stretched(loss)

@@ -20,16 +20,26 @@ class Critical:
         self.training = training
         self._in_a_row = 0
         self._reported = False
+        # The first step whose batch was bad: a ReLU may hide it from the loss, not from the weights.
+        self._first: tuple[Tap, dict[str, float], int] | None = None
+
+    def weights_lost(self) -> None:
+        """A sample found weights that are no numbers, whatever the loss is."""
+        if self._first is not None and not self._reported:
+            self._reported = True
+            self._record(*self._first, math.nan)
 
     def saw(self, row: dict[str, object], tap: Tap, numbers: dict[str, float]) -> None:
         losses = [value for name, value in row.items() if name.partition("/")[0] == "loss"]
         bad = [value for value in losses if isinstance(value, float) and not math.isfinite(value)]
+        step = row["step"] if isinstance(row["step"], int) else self.training.recorder.step
+        if self._first is None and (_is_bad(numbers, "input") or _is_bad(numbers, "target")):
+            self._first = tap, numbers, step
         if not bad:
             self._in_a_row = 0
             return
         self._in_a_row += 1
         recorder = self.training.recorder
-        step = row["step"] if isinstance(row["step"], int) else recorder.step
         if not self._reported:
             self._reported = True
             self._record(tap, numbers, step, bad[0])

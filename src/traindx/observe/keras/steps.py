@@ -208,6 +208,8 @@ class KerasSteps:
         if "updates" not in arrays:
             return
         names, statistics = self.updates.statistics(tap.variables, arrays["updates"], arrays["gradients"])
+        if any(norm is not None and not math.isfinite(norm) for norm in statistics["weight_norm"]):
+            self.training.critical.weights_lost()
         self.recorder.names("layer", names)
         groups["layer"] = statistics
         if self.updates.norm is not None:

@@ -203,7 +203,7 @@ class Observed:
         dropped, why = self.recorder.dropped, self.recorder.journal.error
         lost = f"{why}: {dropped} lines of the recording were lost" if dropped else ""
         how, text = self.recorder.ended(*self.how)
-        framework = self.recorder.framework or ("" if self.recorder.step else frameworks.blind())
+        framework = self.recorder.framework if self.recorder.step else frameworks.blind()
         ended = {"how": how, "text": text, "framework": framework, "lost": lost}
         code = self._monitor.end(ended)
         self.result = 2 if code is None else code

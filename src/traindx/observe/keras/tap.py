@@ -99,7 +99,9 @@ class Tap:
         _open.tap = self._outer
 
     def mine(self, tensor: Any) -> bool:
-        """Whether a tensor can leave with this step: not one of a loop body or a branch inside it."""
+        """Whether a tensor can leave with this step: not one of a loop body, a branch or a model being built."""
+        if type(tensor).__name__ == "KerasTensor":
+            return False
         return hasattr(tensor, "shape") and getattr(tensor, "graph", None) is self.scope
 
     def models(self) -> list[Any]:

@@ -99,7 +99,7 @@ class Tap:
         _open.tap = self._outer
 
     def mine(self, tensor: Any) -> bool:
-        """Whether a tensor can leave with this step: not one of a loop body, a branch or a model being built."""
+        """Whether a tensor can leave with this step: not one of a loop, a branch or a model being built."""
         if type(tensor).__name__ == "KerasTensor":
             return False
         return hasattr(tensor, "shape") and getattr(tensor, "graph", None) is self.scope

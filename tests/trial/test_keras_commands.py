@@ -77,7 +77,13 @@ def test_what_cannot_be_done_is_said_before_any_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("source", "library"),
-    [(KERAS, "Keras"), (JAX, "JAX"), ("import torch\n" + KERAS, ""), ("print(1)\n", "")],
+    [
+        (KERAS, "Keras"),
+        ('import os\nos.environ["KERAS_BACKEND"] = "torch"\n' + KERAS, "Keras"),
+        (JAX, "JAX"),
+        ("from torch.optim import Adam\n" + KERAS, ""),
+        ("print(1)\n", ""),
+    ],
 )
 def test_which_trainings_no_change_reaches(source: str, library: str) -> None:
     assert unreachable(parse_script(source)) == library

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
 
 # What an arm can do without: it only saves time.
 _SPARED = frozenset(("stop_at_divergence",))
+# Libraries that train with optimizers of PyTorch; Keras on its PyTorch backend does not.
+_TORCH = re.compile(r"\b(?:torch\.optim|lightning|transformers|accelerate|fastai)\b")
 CANNOT = "this training cannot be changed while it runs"
 
 
 def unreachable(script: Script | None) -> str:
     """The library whose training no change at run time reaches, by the source; empty where one may."""
-    if script is None or any("torch" in source.text for source in script.sources):
+    if script is None or any(_TORCH.search(source.text) for source in script.sources):
         return ""
     try:
         job = Job(script)

@@ -154,6 +154,7 @@ def test_keras_takes_every_edit(tmp_path: Path) -> None:
         ("tape", "stop_early patience=5", "fit"),
         ("tf", "insert_dropout value=0.1", "already"),
         ("object", "drop_outliers limit=9", "before the fit"),
+        ("tape", "weight_classes", "Weight the classes"),
     ],
 )
 def test_what_is_not_certain_is_an_instruction(name: str, changes: str, word: str) -> None:

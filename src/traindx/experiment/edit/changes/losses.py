@@ -44,6 +44,9 @@ def weight_classes(job: Job, values: Mapping[str, Scalar]) -> str:
 
 def _in_keras(job: Job, power: Scalar) -> str:
     """`class_weight=` of every fit: one over how often each label of its own occurs, 1 on average."""
+    losses = [one.loss for one in compiled(job.training.trace)]
+    if not any(loss.endswith("crossentropy") for loss in losses):
+        raise Uncertain("Weight the classes in the loss by how rare they are.")
     descriptions = []
     for event in fits(job):
         source, call = call_of(event.value)

@@ -283,3 +283,14 @@ def test_training_is_stopped_when_something_critical_lasts(tmp_path: Path) -> No
     reason = (tmp_path / "stop").read_text()
     assert reason.startswith("stopped on a critical problem: went to NaN or Inf at step 61")
     assert reason.count("\n") == 1
+
+
+def test_printed_numbers_alone_are_no_health(tmp_path: Path) -> None:
+    """A framework that cannot be seen into, and a loss that falls: the line names it, and no verdict."""
+    (tmp_path / "sklearn.py").write_text("")
+    lines = "import sklearn\nfor step in range(40):\n    print(f'step {step} loss {2.0 * 0.9**step:.4f}')\n"
+    (tmp_path / "train.py").write_text(lines)
+    result = recorded(tmp_path, "train.py")
+    assert "traindx: scikit-learn: no training step was seen, printed output only" in result.err
+    assert "HEALTHY" not in result.err
+    assert "torch" not in result.err

@@ -40,7 +40,11 @@ def log_of_ranks(ranks: Mapping[int, RecordingPart], facts: RunFacts, shown: str
     events, notes = recorded_events(ranks, first, facts, printed, last=last)
     config = {**_gaps(printed.config(), facts.config), **facts.config}
     if not _stepped(columns_by_rank[first]):
-        return _unstepped(recorded, logged, printed, config, events, notes)
+        logs = _unstepped(recorded, logged, printed, config, events, notes)
+        for log in logs:
+            # That no step of a training was seen is all that is known of its inside.
+            log.facts = {key: facts.inside[key] for key in ("framework",) if key in facts.inside}
+        return logs
     events += _replicas(columns_by_rank, first)
     notes += _last_steps(ranks, ended=facts.ending is not None or not last)
     columns = with_script_columns(recorded, [("logged", logged), ("printed", printed.columns())])

@@ -13,7 +13,7 @@ SRC = Path(__file__).parents[1] / "src" / "traindx"
 
 # Highest first. A room imports only rooms that stand lower; rooms of one line do not know each other.
 LAYERS = [
-    ["cli", "serve"],
+    ["cli", "serve", "integrations"],
     ["report"],
     ["experiment", "comparison", "interview"],
     ["engine"],

@@ -20,6 +20,7 @@ SLOW = (
     "changes/*",
     "record/*",
     "request/test_request.py::test_script",
+    "test_api.py::test_the_examples_of_the_page_run",
     "test_ask.py::test_a_conversation_on_a_real_terminal",
     "test_ask.py::test_ctrl_c_loses_nothing",
     "test_clinic.py",

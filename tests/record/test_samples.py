@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -223,3 +228,43 @@ def test_numbers_of_samples_in_a_batch_are_no_labels() -> None:
     assert told["came_again"]
     assert "relabelled" not in told
     assert "relation" not in told
+
+
+@pytest.mark.parametrize("grad_off", ["loop", "model", "model, without eval()"])
+def test_validation_data_are_not_trained_on_wherever_gradients_are_switched_off(
+    tmp_path: Path, grad_off: str
+) -> None:
+    """Many loops switch gradients off for the model alone, after the batch was fetched."""
+    script = f"""
+import contextlib, torch
+torch.manual_seed(0)
+x = torch.randn(600, 12)
+y = (x[:, :3].sum(1) > 0).long()
+sets = [torch.utils.data.TensorDataset(x[part], y[part]) for part in (slice(0, 400), slice(400, 600))]
+train, val = (torch.utils.data.DataLoader(one, batch_size=20, shuffle=True) for one in sets)
+model = torch.nn.Sequential(torch.nn.Linear(12, 16), torch.nn.ReLU(), torch.nn.Linear(16, 2))
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for epoch in range(6):
+    model.train()
+    for a, b in train:
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(a), b).backward()
+        optimizer.step()
+    if {grad_off != "model, without eval()"}:
+        model.eval()
+    loop, one = (torch.no_grad(), contextlib.nullcontext()) if {grad_off == "loop"} else \\
+        (contextlib.nullcontext(), torch.no_grad())
+    total = 0.0
+    with loop:
+        for a, b in val:
+            with one:
+                total += torch.nn.functional.cross_entropy(model(a), b).item()
+    print(f"epoch {{epoch}} val_loss {{total / len(val):.4f}}")
+"""
+    (tmp_path / "train.py").write_text(script, encoding="utf-8")
+    words = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", "rec", "train.py"]
+    subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
+    facts = json.loads((tmp_path / "rec" / "run.json").read_text(encoding="utf-8"))["samples"]
+    assert facts["validation"]["taken"] >= 100
+    assert facts["validation"]["known"] == 0
+    assert facts["distinct"] >= 150

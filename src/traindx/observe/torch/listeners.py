@@ -160,22 +160,30 @@ class RecorderListeners:
         self, iterator: Any, began: float, training: bool, batch: Any, error: BaseException | None
     ) -> None:
         watching, steps, sampler = self.watching, self.watching.steps, self.watching.sampler
+        roles, key = sampler.samples.roles, id(getattr(iterator, "_index_sampler", iterator))
         if error is None:
             watching.batch = batch
-            steps.accumulation.fetched += training
+            role = roles.trains(key, self._progress()) if training else False
+            steps.accumulation.fetched += role is not False
             if not training:
                 watching.guard("evaluations", sampler.evaluations.wait, loaded=True)
-            if watching.recorder.internals and (not training or sampler.samples.load_due()):
-                key = id(getattr(iterator, "_index_sampler", iterator))
-                watching.guard("samples", sampler.samples.loaded, batch, key, training=training)
+            if watching.recorder.internals and (role is False or (role and sampler.samples.load_due())):
+                watching.guard("samples", sampler.samples.loaded, batch, key, training=role)
         elif isinstance(error, StopIteration):
+            roles.ends(key, self._progress())
             watching.guard("loading", watching.recorder.tick)
         steps.waited(began, perf_counter(), training=training)
+
+    def _progress(self) -> tuple[float, int]:
+        """Changes with every backward pass."""
+        return self.watching.recorder.step, self.watching.steps.backwards
 
     def _pass_begins(self, loader: Any, _: Any, began: float) -> None:
         watching = self.watching
         if not watching.active:
             return
+        key = id(getattr(loader, "_index_sampler", loader))
+        watching.sampler.samples.roles.begins(key, self._progress())
         watching.guard("facts", watching.facts.loader, loader)
         if not torch.is_grad_enabled():
             watching.guard("modes", watching.modes.evaluates)

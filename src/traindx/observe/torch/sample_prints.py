@@ -5,9 +5,37 @@ from __future__ import annotations
 from typing import Any
 
 from traindx.observe.data.fingerprints import Fingerprints
+from traindx.observe.torch import element_samples as element_samples  # how a tensor is read
 from traindx.observe.torch.batch_columns import parts_of
 
 _RARER = 1.06
+
+
+class LoaderRoles:
+    """Which loaders are trained on: those with backward passes between their batches.
+
+    Gradients may be on while a validation batch is fetched: many loops switch them off for the model alone.
+    `progress` changes with every backward pass.
+    """
+
+    def __init__(self) -> None:
+        self._began: dict[int, object] = {}
+        self._trains: dict[int, bool] = {}
+
+    def begins(self, loader: int, progress: object) -> None:
+        """A pass over the data begins."""
+        self._began[loader] = progress
+
+    def trains(self, loader: int, progress: object) -> bool | None:
+        """Whether the batch it gives now is trained on; None: not known yet."""
+        if progress != self._began.setdefault(loader, progress):
+            self._trains[loader] = True
+        return self._trains.get(loader)
+
+    def ends(self, loader: int, progress: object) -> None:
+        """A pass is over."""
+        if not self.trains(loader, progress):
+            self._trains[loader] = False
 
 
 class SampleFingerprints(Fingerprints):
@@ -15,6 +43,7 @@ class SampleFingerprints(Fingerprints):
 
     def __init__(self) -> None:
         super().__init__()
+        self.roles = LoaderRoles()
         self._loads, self._next_load = 0, 1.0
 
     def load_due(self) -> bool:

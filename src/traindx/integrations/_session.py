@@ -31,7 +31,7 @@ class WatchOptions(TypedDict, total=False):
     internals: bool
 
 
-class Options(WatchOptions, total=False):
+class CallbackOptions(WatchOptions, total=False):
     """Arguments of every callback: with `report` the diagnosis is printed at the end; a problem at least as
     severe as `stop_on` ends the training.
     """

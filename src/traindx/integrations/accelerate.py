@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from traindx.integrations._session import Options, Session, framework
+from traindx.integrations._session import CallbackOptions, Session, framework
 
 Tracker: Any = framework("accelerate.tracking", "accelerate").GeneralTracker
 
@@ -16,7 +16,7 @@ class TraindxTracker(Tracker):  # type: ignore[misc]
     name = "traindx"
     requires_logging_directory = False
 
-    def __init__(self, **options: Unpack[Options]) -> None:
+    def __init__(self, **options: Unpack[CallbackOptions]) -> None:
         super().__init__()
         self.session = Session(**options)
         self.session.begin()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from traindx.integrations._session import Options, Session, framework
+from traindx.integrations._session import CallbackOptions, Session, framework
 
 Callback: Any = framework("keras.callbacks", "keras").Callback
 
@@ -16,7 +16,7 @@ class TraindxCallback(Callback):  # type: ignore[misc]
     It has no hook per batch, which would end the asynchronous dispatch of Keras.
     """
 
-    def __init__(self, **options: Unpack[Options]) -> None:
+    def __init__(self, **options: Unpack[CallbackOptions]) -> None:
         super().__init__()
         self.session = Session(**options)
         self.session.begin()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Unpack
 
-from traindx.integrations._session import Options, Session, framework
+from traindx.integrations._session import CallbackOptions, Session, framework
 
 # A callback of one of the two packages is none of the other.
 _OLD = "pytorch_lightning" in sys.modules and "lightning.pytorch" not in sys.modules
@@ -15,7 +15,7 @@ Callback: Any = framework("pytorch_lightning" if _OLD else "lightning.pytorch", 
 class TraindxCallback(Callback):  # type: ignore[misc]
     """Records the training with all that `self.log` is given, and prints its diagnosis at the end."""
 
-    def __init__(self, **options: Unpack[Options]) -> None:
+    def __init__(self, **options: Unpack[CallbackOptions]) -> None:
         self.session = Session(**options)
 
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from traindx.integrations._session import Options, Session, framework
+from traindx.integrations._session import CallbackOptions, Session, framework
 
 Callback: Any = framework("transformers", "transformers").TrainerCallback
 _INTEGRATIONS: Any = framework("transformers.integrations.integration_utils", "transformers")
@@ -28,7 +28,7 @@ _SETTINGS = {
 class TraindxCallback(Callback):  # type: ignore[misc]
     """Records the training with all that the Trainer logs, and prints its diagnosis at the end."""
 
-    def __init__(self, **options: Unpack[Options]) -> None:
+    def __init__(self, **options: Unpack[CallbackOptions]) -> None:
         self.session = Session(**options)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ARG002

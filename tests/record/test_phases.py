@@ -111,3 +111,52 @@ def test_a_single_training_has_no_phase(tmp_path: Path) -> None:
     assert run.phase is None
     assert "phases" not in json.loads((tmp_path / "r" / "run.json").read_text())
     assert phase_text(run) == ""
+
+
+TEACHER = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+X = torch.randn(640, 8)
+y = (X[:, 0] - X[:, 1] > 0).long()
+
+
+def classifier(width):
+    return nn.Sequential(nn.Linear(8, width), nn.ReLU(), nn.Linear(width, 2))
+
+
+def train(model, target_of):
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    for epoch in range(8):
+        model.train()
+        for inputs, labels in DataLoader(TensorDataset(X[:512], y[:512]), 32, shuffle=True):
+            loss = nn.functional.cross_entropy(model(inputs), target_of(inputs, labels))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            print("val_loss", nn.functional.cross_entropy(model(X[512:]), y[512:]).item())
+
+
+def asked(inputs, labels):
+    with torch.no_grad():
+        return teacher(inputs).softmax(1)
+
+
+teacher, student = classifier(64), classifier(16)
+train(teacher, lambda inputs, labels: labels)
+train(student, asked)
+"""
+
+
+def test_a_teacher_that_is_asked_about_training_data_is_no_validation(tmp_path: Path) -> None:
+    runs = recorded(tmp_path, TEACHER)
+    assert len(runs) == 2
+    for run in runs:
+        held_out = run.facts["samples"]["validation"]
+        assert held_out["taken"] > 0
+        assert held_out["known"] == 0
+    assert traindx.diagnose(tmp_path / "r").verdict == "healthy"

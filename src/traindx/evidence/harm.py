@@ -35,6 +35,7 @@ _KINDS: Mapping[str, Callable[[Harm], bool]] = {
     "start": lambda harm: harm.suffers or harm.held_up,
     "pace": lambda harm: harm.suffers or harm.slow(),
     "numbers": lambda harm: harm.suffers or harm.breaks,
+    "progress": lambda harm: not harm.learned(),
 }
 
 

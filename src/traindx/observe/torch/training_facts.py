@@ -42,7 +42,7 @@ class TrainingFacts:
         self._losses: dict[str, dict[str, object]] = {}
         self._models = 0
         self._settings = {"clip"}
-        self._phases: list[tuple[dict[str, object], SampleFingerprints | None]] = []
+        self.phases: list[tuple[dict[str, object], SampleFingerprints | None]] = []
 
     def _set(self, name: str, value: object) -> None:
         """A setting of this training."""
@@ -57,10 +57,10 @@ class TrainingFacts:
         self._record_classes()
         facts = self.recorder.take(_OF_TRAINING, self._settings)
         facts.pop("restored", None)  # perhaps for the training that begins: `Restoring` knows
-        known = len(self._phases)
+        known = len(self.phases)
         samples = watching.sampler.samples if known < _PHASES_SAMPLED else None
-        self._phases.append((facts if known < _PHASES_MOST else {}, samples))
-        self.recorder.fact("phases", [facts for facts, _ in self._phases])
+        self.phases.append((facts if known < _PHASES_MOST else {}, samples))
+        self.recorder.fact("phases", [facts for facts, _ in self.phases])
         self.recorder.fact("settings_of_phases", sorted(self._settings))
         self._optimizers, self._losses, self._models = [], {}, 0
         self._loaders = {key: one for key, one in self._loaders.items() if one[0]() is not None}
@@ -196,8 +196,8 @@ class TrainingFacts:
         samples = watching.sampler.samples.facts()
         if samples:
             recorder.fact("samples", samples)
-        if self._phases:
-            recorder.fact("phases", [_with_samples(*phase) for phase in self._phases])
+        if self.phases:
+            recorder.fact("phases", [_with_samples(*phase) for phase in self.phases])
             recorder.fact("settings_of_phases", sorted(self._settings))
         budget = recorder.budget
         recorder.fact(

@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn.modules import module as calls
 
 from traindx.observe.torch.module_tensors import model_input, out_of_reach
+from traindx.observe.torch.roots import optimizer_parameters
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
@@ -83,6 +84,8 @@ class Evaluations:
         if not any(one is module for one in roots):
             self.of_another = self.of_another or self._is_another(module)
             return
+        if self._is_finished(module):
+            return
         self._begun = True
         alone = self._loaded and not module.training
         if args:
@@ -115,6 +118,14 @@ class Evaluations:
             self.watching.sampler.samples.evaluated(inputs.detach())
         else:
             self._caught.append(inputs.detach())
+
+    def _is_finished(self, module: nn.Module) -> bool:
+        """A model of an earlier training that is only asked now, on training data: a teacher."""
+        optimizer = self.watching.lead()
+        if not self.watching.facts.phases or optimizer is None:
+            return False
+        held = {id(one) for one in optimizer_parameters(optimizer)}
+        return held.isdisjoint(id(one) for one in module.parameters())
 
     def _is_another(self, module: nn.Module) -> bool:
         """An average of the weights, a teacher: its mode is not that of the model that trains.

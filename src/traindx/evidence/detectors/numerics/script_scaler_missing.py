@@ -13,13 +13,11 @@ import re
 
 from traindx.evidence.detectors._script import (
     CallEvent,
-    Case,
     Detector,
     Finding,
     Iterations,
     Places,
     Scripts,
-    Severity,
     Skipped,
     Training,
     code,
@@ -31,13 +29,13 @@ from traindx.evidence.detectors._script_words import speaks_of
 from traindx.source.roles import is_scaler
 from traindx.source.values import Const, Named
 
-DETECTOR = Detector(title="float16 without a GradScaler", family="scaler_missing")
+DETECTOR = Detector(title="float16 without a GradScaler", family="scaler_missing", harms="progress")
 _AUTOCAST = ("torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast")
 _ON_CUDA = ("torch.cuda.amp.autocast", "torch.cuda.amp.autocast_mode.autocast")
 _SCALES = re.compile(r"grad_?scaler|(?:loss|grad)_?scal|^scaler?$|accelerat|deepspeed|fabric|apex")
 
 
-def detect(case: Case, training: Training, iterations: Iterations) -> Places:
+def detect(training: Training, iterations: Iterations) -> Places:
     autocasts = training.trace.named(*_AUTOCAST, *_ON_CUDA)
     if not autocasts:
         return Skipped()
@@ -49,7 +47,7 @@ def detect(case: Case, training: Training, iterations: Iterations) -> Places:
         backward = iteration.backwards[-1]
         for event in autocasts:
             if iteration.loop in event.loops and event.at < backward.at and _in_fp16(event):
-                findings.setdefault(id(backward.spot.node), _finding(case, event, backward))
+                findings.setdefault(id(backward.spot.node), _finding(event, backward))
     return [*findings.values()]
 
 
@@ -68,14 +66,13 @@ def _in_fp16(event: CallEvent) -> bool:
     return on_cuda or (isinstance(device, Const) and str(device.value).startswith("cuda"))
 
 
-def _finding(case: Case, autocast: CallEvent, backward: CallEvent) -> Finding:
+def _finding(autocast: CallEvent, backward: CallEvent) -> Finding:
     text = (
         f"{where(backward.spot)}: {code(backward.spot)} computes gradients in float16 "
         f"({code(autocast.spot)}, line {autocast.spot.line}) and no GradScaler scales the loss: small ones "
         "become 0. scaler.scale(loss).backward(), scaler.step(optimizer) and scaler.update() belong here."
     )
-    severity: Severity = "low" if case.harm.learned() else "medium"
-    return Finding(text, "silent_defect", severity, places=(place(backward.spot), place(autocast.spot)))
+    return Finding(text, "silent_defect", "medium", places=(place(backward.spot), place(autocast.spot)))
 
 
 _BODY = (

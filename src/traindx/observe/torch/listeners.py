@@ -160,17 +160,23 @@ class RecorderListeners:
         self, iterator: Any, began: float, training: bool, batch: Any, error: BaseException | None
     ) -> None:
         watching, steps, sampler = self.watching, self.watching.steps, self.watching.sampler
-        roles, key = sampler.samples.roles, id(getattr(iterator, "_index_sampler", iterator))
+        samples, key = sampler.samples, id(getattr(iterator, "_index_sampler", iterator))
         if error is None:
             watching.batch = batch
-            role = roles.trains(key, self._progress()) if training else False
+            first = samples.roles.first(key)
+            role = samples.roles.trains(key, self._progress()) if training else False
             steps.accumulation.fetched += role is not False
             if not training:
                 watching.guard("evaluations", sampler.evaluations.wait, loaded=True)
-            if watching.recorder.internals and (role is False or (role and sampler.samples.load_due())):
-                watching.guard("samples", sampler.samples.loaded, batch, key, training=role)
+            if not watching.recorder.internals:
+                pass
+            elif role is None and first and watching.modes.training() is not False:
+                watching.guard("samples", samples.loaded_first, batch, key)
+            elif role is False or (role and samples.load_due()):
+                watching.guard("samples", samples.loaded, batch, key, training=role)
         elif isinstance(error, StopIteration):
-            roles.ends(key, self._progress())
+            if not samples.roles.ends(key, self._progress()):
+                watching.guard("samples", samples.not_trained, key)
             watching.guard("loading", watching.recorder.tick)
         steps.waited(began, perf_counter(), training=training)
 

@@ -20,7 +20,7 @@ class LoaderRoles:
 
     def __init__(self) -> None:
         self._began: dict[int, object] = {}
-        self._trains: dict[int, bool] = {}
+        self._trains: dict[int, bool | None] = {}
 
     def begins(self, loader: int, progress: object) -> None:
         """A pass over the data begins."""
@@ -30,12 +30,16 @@ class LoaderRoles:
         """Whether the batch it gives now is trained on; None: not known yet."""
         if progress != self._began.setdefault(loader, progress):
             self._trains[loader] = True
-        return self._trains.get(loader)
+        return self._trains.setdefault(loader, None)
 
-    def ends(self, loader: int, progress: object) -> None:
-        """A pass is over."""
-        if not self.trains(loader, progress):
-            self._trains[loader] = False
+    def first(self, loader: int) -> bool:
+        """Whether it has given nothing yet."""
+        return loader not in self._trains
+
+    def ends(self, loader: int, progress: object) -> bool:
+        """A pass is over; whether the loader is trained on."""
+        self._trains[loader] = bool(self.trains(loader, progress))
+        return bool(self._trains[loader])
 
 
 class SampleFingerprints(Fingerprints):
@@ -45,11 +49,23 @@ class SampleFingerprints(Fingerprints):
         super().__init__()
         self.roles = LoaderRoles()
         self._loads, self._next_load = 0, 1.0
+        self._first: dict[int, set[int]] = {}
 
     def load_due(self) -> bool:
         """Whether to sample the batch that a loader gave for training; the first, then ever fewer."""
         self._loads += 1
         return self._loads >= self._next_load
+
+    def loaded_first(self, batch: Any, loader: int) -> None:
+        """The first batch of a loader, trained on if `not_trained` is not called afterwards."""
+        known = set(self._labels)
+        self.loaded(batch, loader, training=True)
+        self._first[loader] = set(self._labels) - known
+
+    def not_trained(self, loader: int) -> None:
+        """The loader turned out to be one of validation."""
+        for mark in self._first.pop(loader, ()):
+            self._labels.pop(mark, None)
 
     def loaded(self, batch: Any, loader: int, *, training: bool) -> None:
         """A loader gave a batch."""

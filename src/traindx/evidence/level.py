@@ -112,10 +112,11 @@ class Level:
         simple, z, classes = (number(relation, key) for key in ("told", "z", "classes"))
         right = sampled(case, "output/right_share" if classes else "output/explained", 3)
         odd = odd_objective(case) or not one_target_each(case) or (not classes and not self._compares)
-        if simple is None or z is None or right is None or odd:
+        reached = self._reached_by_log(bool(classes)) + ([late(right)] if right is not None else [])
+        if simple is None or z is None or not reached or odd:
             return None
-        reached = max(late(right), *self._reached_by_log(bool(classes)))
-        return AgainstSimple(simple, reached, z, bool(classes), float(right.x[-1]))
+        step = float(right.x[-1]) if right is not None else case.run.last_step or 0.0
+        return AgainstSimple(simple, max(reached), z, bool(classes), step)
 
     def beats_simple(self, *, slack: float = 0.02, z: float = 5.0) -> bool:
         """Whether simple models find something in the inputs, and the model has got all of it."""
@@ -145,16 +146,16 @@ class Level:
     def _reached_by_log(self, classes: bool) -> list[float]:
         """How right the model is by what was logged: scores, or the losses against the targets' spread."""
         case = self._case
-        if classes:
-            held_out = case.val("accuracy") if self._dropout < _HEAVY_DROPOUT else None
-            scores = [case.curve("accuracy"), held_out]
-            return [_end(curve) for curve in scores if curve is not None and len(curve)] or [0.0]
+        score = "accuracy" if classes else "r2"
+        held_out = case.val(score) if self._dropout < _HEAVY_DROPOUT else None
+        scores = [_end(curve) for curve in (case.curve(score), held_out) if curve is not None and len(curve)]
         spread = sampled(case, "target/std")
         squared = [loss_kind(loss) == "mse" for loss in case.inside.losses]
-        if spread is None or squared != [True] or not (variance := float(np.median(spread.y)) ** 2) > 0:
-            return [0.0]
+        if classes or spread is None or squared != [True]:
+            return scores
+        variance = float(np.median(spread.y)) ** 2
         ends = [curve.tail for curve in (case.loss, case.val_loss) if curve is not None and len(curve)]
-        return [1.0 - end / variance for end in ends if end > 0] or [0.0]
+        return scores + [1.0 - end / variance for end in ends if end > 0 and variance > 0]
 
     @cached_property
     def _dropout(self) -> float:

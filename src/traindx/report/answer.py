@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from traindx.core.nouns import Diagnosis, Evidence, Finding, Hypothesis, Problem, Run
+from traindx.core.pool import pool_of
 from traindx.report.document import Block, Chart, Diff, Items, Labelled, Prose, Span, Text, Verdict
 from traindx.report.inside_words import inside_sentences
 from traindx.report.layout import Screen
@@ -32,6 +33,8 @@ _EVIDENCE_SHOWN = 3
 _REASONS_SHOWN = 3
 _SURE = 0.5
 _PATCH_SHOWN = 8
+# What takes short runs of its own, which a recording cannot answer.
+_ONLY_PREFLIGHT = "whether one batch can be learned, and inputs and labels matter"
 
 
 def answer_lines(diagnosis: Diagnosis, screen: Screen) -> list[str]:
@@ -138,6 +141,17 @@ def _no_problem(diagnosis: Diagnosis) -> Iterator[Block]:
     missing = not_checked(diagnosis.coverage)
     if missing:
         yield Labelled("coverage", f"{missing}.")
+    if command := _preflight(diagnosis.run):
+        yield Labelled("next", f"{command} ({_ONLY_PREFLIGHT})", "bold")
+
+
+def _preflight(run: Run) -> str:
+    """The command that would say more of a run that may be well, where nothing measured says that it is."""
+    level, program = case_of(run).level, _program(run)
+    measured = level.good or level.answers_right or level.beats_simple()
+    if not program or measured or any(entry.command == "preflight" for entry in pool_of(run)):
+        return ""
+    return f"traindx preflight {program}"
 
 
 def next_command(diagnosis: Diagnosis, problem: Problem) -> str:

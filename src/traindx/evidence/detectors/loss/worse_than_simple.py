@@ -20,7 +20,7 @@ from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, S
 from traindx.evidence.detectors._number_text import percent
 from traindx.testing.sketch import run
 
-DETECTOR = Detector(title="Worse than a simple model", needs=("fact:samples", "output/*"), family="learning")
+DETECTOR = Detector(title="Worse than a simple model", needs=("fact:samples",), family="learning")
 
 
 def detect(

@@ -1,0 +1,65 @@
+"""How good a model is next to simple ones, by whatever of it is known."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import traindx
+from traindx.report.answer import answer_text
+
+TRAIN = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+X = torch.randn(900, 10)
+y = X @ torch.randn(10, 1) + 0.3 * torch.randn(900, 1)
+y = (y - y.mean()) / y.std()
+train, held = TensorDataset(X[:700], y[:700]), slice(700, 900)
+model = nn.Sequential(nn.Linear(10, 32), nn.Tanh(), nn.Linear(32, 1))
+optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
+for epoch in range(12):
+    for inputs, targets in DataLoader(train, 32, shuffle=True):
+        loss = ((model(inputs) - targets) ** 2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        error = ((model(X[held]) - y[held]) ** 2).mean()
+    print(f"epoch {epoch} loss {loss.item():.4f} val_loss {error.item():.4f}SCORE")
+"""
+SCORE = " val_r2 {1 - error.item() / y[held].var().item():.4f}"
+
+
+def diagnosed(folder: Path, lr: float, score: str) -> traindx.Diagnosis:
+    (folder / "train.py").write_text(TRAIN.replace("SCORE", score).replace("RATE", str(lr)))
+    command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", "r", "train.py"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return traindx.diagnose(folder / "r")
+
+
+def test_a_hand_written_loss_with_a_score_is_compared_with_a_straight_line(tmp_path: Path) -> None:
+    """Neither outputs nor targets reach a loss of torch; the loader and the printed R2 say enough."""
+    found = diagnosed(tmp_path, 2e-5, SCORE)
+    assert found.verdict == "problem"
+    assert any(finding.id == "worse_than_simple" for finding in found.problems[0].findings)
+    assert "a straight line" in answer_text(found)
+
+
+def test_one_that_learned_is_healthy(tmp_path: Path) -> None:
+    found = diagnosed(tmp_path, 1e-2, SCORE)
+    assert found.verdict == "healthy"
+
+
+@pytest.mark.parametrize(("score", "asked"), [("", True), (SCORE, False)])
+def test_preflight_is_named_where_nothing_measured_says_that_it_is_well(
+    tmp_path: Path, score: str, asked: bool
+) -> None:
+    shown = re.sub(r"\s+", " ", answer_text(diagnosed(tmp_path, 1e-2, score)))
+    assert ("traindx preflight train.py" in shown) is asked

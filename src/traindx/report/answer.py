@@ -33,6 +33,8 @@ _EVIDENCE_SHOWN = 3
 _REASONS_SHOWN = 3
 _SURE = 0.5
 _PATCH_SHOWN = 8
+# A model that reaches what simple ones do, to within this, has learned something.
+_AS_GOOD = 0.05
 # What takes short runs of its own, which a recording cannot answer.
 _ONLY_PREFLIGHT = "whether one batch can be learned, and inputs and labels matter"
 
@@ -148,8 +150,15 @@ def _no_problem(diagnosis: Diagnosis) -> Iterator[Block]:
 def _preflight(run: Run) -> str:
     """The command that would say more of a run that may be well, where nothing measured says that it is."""
     level, program = case_of(run).level, _program(run)
-    measured = level.good or level.answers_right or level.beats_simple()
-    if not program or measured or any(entry.command == "preflight" for entry in pool_of(run)):
+    found = level.against_simple
+    as_good = found is not None and found.reached >= found.simple - _AS_GOOD
+    if (
+        not program
+        or as_good
+        or level.good
+        or level.answers_right
+        or any(entry.command == "preflight" for entry in pool_of(run))
+    ):
         return ""
     return f"traindx preflight {program}"
 

@@ -72,10 +72,10 @@ class Fingerprints:
         for number, mark in enumerate(marks):
             self._note(mark, None if labels is None else float(labels[number]), rows[number])
 
-    def known(self, inputs: Tensor) -> None:
+    def known(self, inputs: Tensor, others: Others = ()) -> None:
         """Samples that are trained on, whichever steps are sampled: enough to know them again."""
         rows = rows_of(inputs)
-        for mark in marks_of(rows, ()).tolist() if rows is not None else ():
+        for mark in marks_of(rows, others).tolist() if rows is not None else ():
             if len(self._labels) < _KNOWN:
                 self._labels.setdefault(mark, None)
 

@@ -28,10 +28,10 @@ class TraindxCallback(Callback):  # type: ignore[misc]
 
     def on_validation_end(self, trainer: Any, pl_module: Any) -> None:  # noqa: ARG002
         if not trainer.sanity_checking:
-            self.session.log(trainer.callback_metrics, trainer.global_step)
+            self.session.log(trainer.callback_metrics)
 
     def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:  # noqa: ARG002
-        self.session.log(trainer.callback_metrics, trainer.global_step)
+        self.session.log(trainer.callback_metrics)
         if self.session.stop_wanted():
             trainer.should_stop = True
 

@@ -38,7 +38,7 @@ class TraindxCallback(Callback):  # type: ignore[misc]
         self.session.settings({**values, "schedule": schedule})
 
     def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ARG002
-        self.session.log(kwargs.get("logs") or {}, state.global_step)
+        self.session.log(kwargs.get("logs") or {})
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ARG002
         if self.session.stop_wanted():

@@ -143,7 +143,7 @@ def test_transformers_by_report_to(tmp_path: Path) -> None:
     assert len(run.series["loss"].values) == 48
     assert len(run.series["val/loss"].values) == 4
     assert run.config["lr"] == 1e-3
-    assert "last step 48" in done.stderr
+    assert "last step 4" in done.stderr
 
 
 def test_accelerate(tmp_path: Path) -> None:

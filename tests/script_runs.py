@@ -146,7 +146,9 @@ def _spawn(command: list[str], folder: Path, stdin: str = "") -> int:
 
 
 def _environment() -> dict[str, str]:
-    return os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "80"}
+    # TensorFlow, which TensorBoard imports where it is installed, writes the time to standard error.
+    quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
+    return os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "80"} | quiet
 
 
 def _outcome(folder: Path, code: int) -> Outcome:

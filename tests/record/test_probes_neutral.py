@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from traindx.observe.torch import batches
+from traindx.observe.data import batches
 from traindx.observe.torch.activation_probe import ActivationProbe
 from traindx.observe.torch.gradient_norms import global_norm
 from traindx.observe.torch.graph_structure import depth, residuals

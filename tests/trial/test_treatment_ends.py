@@ -42,7 +42,8 @@ def falling(end: float, steps: int = 200) -> list[float]:
 
 def outcome(arm: Arm, end: float, ended: Ended = "finished", steps: int = 200, said: str = "") -> Outcome:
     made = sketch({"loss": falling(end, steps)}) if steps else None
-    return Outcome(arm, Path("nowhere"), made, 1 if ended == "crashed" else 0, 1.0, steps, ended, said)
+    code = 1 if ended == "crashed" else 0
+    return Outcome(arm, Path("nowhere"), made, code, 1.0, steps, ended, said, changeable=True)
 
 
 class Shop:

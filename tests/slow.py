@@ -38,6 +38,7 @@ SLOW = (
     "test_explain.py::test_an_unknown_id_suggests_the_nearest",
     "test_explain.py::test_every_page_can_be_shown",
     "test_explain.py::test_lists_have_one_line_each",
+    "test_level.py",
     "test_new_detector.py",
     "test_notebook.py",
     "test_run_*.py",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,81 @@ for step in range(150):
     accelerator.log({"my_score": 1 / (1 + step)}, step=step)
 accelerator.end_training()
 """
+IGNITE = """
+import torch
+from ignite.engine import Engine, Events, create_supervised_evaluator, create_supervised_trainer
+from ignite.metrics import Accuracy, Loss
+from torch.utils.data import DataLoader, TensorDataset
+from traindx.integrations.ignite import TraindxCallback
+
+torch.manual_seed(0)
+x = torch.randn(512, 8)
+y = (x @ torch.randn(8, 3)).argmax(1)
+train = DataLoader(TensorDataset(x[:320], y[:320]), batch_size=32, shuffle=True)
+held_out = DataLoader(TensorDataset(x[320:], y[320:]), batch_size=96)
+model = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.ReLU(), torch.nn.Linear(32, 3))
+optimizer, loss = torch.optim.Adam(model.parameters(), lr=3e-3), torch.nn.CrossEntropyLoss()
+trainer = create_supervised_trainer(model, optimizer, loss)
+evaluator = create_supervised_evaluator(model, {"accuracy": Accuracy(), "loss": Loss(loss)})
+trainer.add_event_handler(Events.EPOCH_COMPLETED, lambda: evaluator.run(held_out))
+TraindxCallback(out="rec").attach(trainer, evaluators={"val": evaluator})
+trainer.run(train, max_epochs=10)
+
+def step(engine, batch):
+    value = model(batch[0]).mean() * float("nan")
+    optimizer.zero_grad()
+    value.backward()
+    optimizer.step()
+
+broken = Engine(step)
+TraindxCallback(out="broken", stop_on="critical").attach(broken)
+broken.run(train, max_epochs=500)
+print("epochs trained:", broken.state.epoch)
+"""
+FASTAI = """
+import fastai.callback.progress, torch
+from fastai.data.core import DataLoaders
+from fastai.data.load import DataLoader
+from fastai.learner import Learner
+from fastai.metrics import accuracy
+from torch.utils.data import TensorDataset
+from traindx.integrations.fastai import TraindxCallback
+
+torch.manual_seed(0)
+x = torch.randn(512, 8)
+y = (x @ torch.randn(8, 3)).argmax(1)
+train, held_out = TensorDataset(x[:320], y[:320]), TensorDataset(x[320:], y[320:])
+dls = DataLoaders(DataLoader(train, bs=32, shuffle=True), DataLoader(held_out, bs=96))
+model = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.ReLU(), torch.nn.Linear(32, 3))
+callback = TraindxCallback(out="rec")
+loss = torch.nn.CrossEntropyLoss()
+learn = Learner(dls, model, loss_func=loss, metrics=accuracy, cbs=callback)
+with learn.no_bar():
+    learn.fit(10, 3e-3)
+learn.remove_cb(callback)
+learn.loss_func = lambda outputs, targets: outputs.mean() * float("nan")
+with learn.no_bar():
+    learn.fit(500, 3e-3, cbs=TraindxCallback(out="broken", stop_on="critical"))
+print("epochs trained:", learn.epoch + 1)
+"""
+# TensorBoard, which the library tries to import, would load TensorFlow for seconds.
+SB3 = """
+import sys
+sys.modules["tensorboard"] = None
+from stable_baselines3 import DQN, PPO
+from traindx.integrations.sb3 import TraindxCallback
+
+model = PPO("MlpPolicy", "CartPole-v1", n_steps=256, batch_size=64, n_epochs=4, seed=0, device="cpu")
+model.learn(1024, callback=TraindxCallback(out="rec"))
+how = dict(learning_rate=1e30, learning_starts=10, train_freq=100, gradient_steps=20)
+model = DQN("MlpPolicy", "CartPole-v1", seed=0, device="cpu", **how)
+model.learn(50_000, callback=TraindxCallback(out="broken", stop_on="critical"))
+print("steps trained:", model.num_timesteps)
+"""
+
+
+def needs(module: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(find_spec(module) is None, reason=f"{module} is not installed")
 
 
 def ran(tmp_path: Path, text: str, *command: str) -> subprocess.CompletedProcess[str]:
@@ -154,6 +230,43 @@ def test_accelerate(tmp_path: Path) -> None:
     assert "HEALTHY" in done.stderr
 
 
+@needs("ignite")
+def test_ignite_records_and_stops(tmp_path: Path) -> None:
+    done = ran(tmp_path, IGNITE)
+    run = only_run(tmp_path / "rec")
+    assert len(run.series["loss"].values) == 100
+    assert len(run.series["val/accuracy"].values) == 10
+    assert run.config["epochs"] == 10
+    assert done.stderr.count("HEALTHY") == 1
+    assert int(done.stdout.rsplit("epochs trained:", 1)[1]) < 500
+    assert "PROBLEM" in done.stderr
+
+
+# The torchvision that comes with it is built for CUDA: beside the CPU build of torch it does not load, and
+# breaks what asks for it. So fastai is not among the packages of the tests.
+@needs("fastai")
+def test_fastai_records_and_stops(tmp_path: Path) -> None:
+    done = ran(tmp_path, FASTAI)
+    run = only_run(tmp_path / "rec")
+    assert len(run.series["loss"].values) == 100
+    assert len(run.series["val/accuracy"].values) == 10
+    assert len(run.series["lr"].values) >= 100
+    assert done.stderr.count("HEALTHY") == 1
+    assert int(done.stdout.rsplit("epochs trained:", 1)[1]) < 500
+    assert "PROBLEM" in done.stderr
+
+
+@needs("stable_baselines3")
+def test_sb3_records_and_stops(tmp_path: Path) -> None:
+    done = ran(tmp_path, SB3)
+    run = only_run(tmp_path / "rec")
+    assert len(run.series["loss"].values) == 64
+    assert len(run.series["reward/rollout"].values) == 4
+    assert run.config["n_steps"] == 256
+    assert "PROBLEM" in done.stderr
+    assert int(done.stdout.rsplit("steps trained:", 1)[1]) < 50_000
+
+
 def test_under_traindx_run_there_is_one_recording_and_one_report(tmp_path: Path) -> None:
     done = ran(tmp_path, ACCELERATE.replace('out="rec"', ""), "-m", "traindx", "run")
     (folder,) = filter(Path.is_dir, (tmp_path / ".traindx").iterdir())
@@ -161,11 +274,14 @@ def test_under_traindx_run_there_is_one_recording_and_one_report(tmp_path: Path)
     assert (done.stdout + done.stderr).count("HEALTHY") == 1
 
 
-@pytest.mark.parametrize("name", ["keras", "lightning", "transformers", "accelerate"])
+FRAMEWORKS = ["keras", "lightning", "transformers", "accelerate", "ignite", "fastai", "sb3"]
+
+
+@pytest.mark.parametrize("name", FRAMEWORKS)
 def test_a_missing_framework_is_one_line(tmp_path: Path, name: str) -> None:
     text = f"""
 import sys
-sys.modules["{name}"] = None
+sys.modules["{"stable_baselines3" if name == "sb3" else name}"] = None
 try:
     import traindx.integrations.{name}
 except ImportError as error:

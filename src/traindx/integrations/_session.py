@@ -85,7 +85,10 @@ class Session:
     def stop_wanted(self) -> bool:
         """Whether a problem as grave as `stop_on` is there by now; asked at the ends of epochs."""
         now = time.monotonic()
-        if not self._grave or self.watch is None or now < self._again:
+        recorder = current()
+        if not self._grave or self.watch is None or recorder is None or not recorder.step:
+            return False
+        if now < self._again:
             return False
         diagnosis = self._diagnosed()
         self._again = time.monotonic() + (time.monotonic() - now) / _SHARE

@@ -15,7 +15,7 @@ SRC = Path(__file__).parents[1] / "src" / "traindx"
 LAYERS = [
     ["cli", "serve", "integrations"],
     ["report"],
-    ["experiment", "comparison", "interview"],
+    ["experiment", "comparison", "interview", "checkup"],
     ["engine"],
     ["knowledge"],
     ["evidence"],

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from traindx.checkup.api import check
     from traindx.comparison.api import compare
     from traindx.core.nouns import (
         Check,
@@ -46,6 +47,7 @@ _HOMES = {
     "Series": "core.nouns",
     "Watch": "observe.watch",
     "ask": "interview.api",
+    "check": "checkup.api",
     "compare": "comparison.api",
     "confirm": "experiment.api",
     "diagnose": "engine",
@@ -76,6 +78,7 @@ __all__ = [
     "Watch",
     "__version__",
     "ask",
+    "check",
     "compare",
     "confirm",
     "diagnose",

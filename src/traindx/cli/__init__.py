@@ -23,7 +23,7 @@ from traindx import __version__
 GROUPS = {
     "Logs and recordings": ("diagnose", "inspect", "compare", "explain", "list"),
     "A training as it runs": ("run", "demo"),
-    "Before a training, or without one": ("lint", "preflight", "lr-find", "ask"),
+    "Before a training, or without one": ("lint", "preflight", "lr-find", "check", "ask"),
     "Experiments": ("confirm", "treat", "try", "casebook"),
 }
 

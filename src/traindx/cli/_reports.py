@@ -45,20 +45,24 @@ class Report(Protocol):
     def plots(self, folder: Path) -> Sequence[Path]: ...
 
 
-def report_options(schema: str, page: str, plots: str) -> Callable[[Command], Command]:
-    """Where a report goes, and how runs are read and diagnosed for it."""
+def output_options(schema: str, page: str, plots: str) -> Callable[[Command], Command]:
+    """Where a report goes, and the thresholds that count for it."""
     return stacked(
         click.option("--json", "as_json", is_flag=True, help=f"Print JSON (schema {schema})."),
         click.option("--md", metavar="FILE", help="Write a Markdown report; '-' prints it."),
         click.option("--html", metavar="FILE", help=f"Write one self-contained page with {page} curves."),
         click.option("--plots", metavar="DIR", help=plots),
         click.option("--force", is_flag=True, help="Let --md, --html and --plots replace existing files."),
-        click.option(
-            "--jobs", metavar="N", type=click.IntRange(1), help="Processes for many runs; default: all cores."
-        ),
         set_option,
-        map_option,
     )
+
+
+def report_options(schema: str, page: str, plots: str) -> Callable[[Command], Command]:
+    """Where a report goes, and how runs are read and diagnosed for it."""
+    jobs = click.option(
+        "--jobs", metavar="N", type=click.IntRange(1), help="Processes for many runs; default: all cores."
+    )
+    return stacked(output_options(schema, page, plots), jobs, map_option)
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def examine(case: Case, thresholds: Mapping[str, Mapping[str, Threshold]] | None
     checks: list[Check] = []
     unseen: set[str] = set()
     missing: dict[str, str] = {}
-    units = detectors()
+    units = [unit for unit in detectors() if case.inside.concerns(unit.area)]
     with np.errstate(all="ignore"):
         for unit in units:
             lacking = next((need for need in unit.needs if not case.has(need)), None)

@@ -30,8 +30,17 @@ class Inside:
 
     @property
     def recorded(self) -> bool:
-        """Whether the training was recorded by traindx at all."""
-        return "recording" in self.run.formats or bool(self.run.facts)
+        """Whether the training was recorded by traindx at all; what was measured at rest is none."""
+        return "recording" in self.run.formats or (bool(self.run.facts) and not self.checked)
+
+    @property
+    def checked(self) -> Fact:
+        """Of what is at rest (a checkpoint, data): what it is, and its size; empty for a training."""
+        return self.fact("checked")
+
+    def concerns(self, area: str) -> bool:
+        """Whether the detectors of an area are asked: of what is at rest only those it was measured for."""
+        return not self.checked or area in words(self.checked, "areas")
 
     def layers(self, statistic: str) -> dict[str, Curve]:
         """The curves of `grad_norm/<layer>` and the like, the layer nearest to the input first."""

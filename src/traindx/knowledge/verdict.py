@@ -7,6 +7,7 @@ import numpy as np
 from traindx.core.number_text import short
 from traindx.evidence.case import Case, Curve
 from traindx.evidence.examine import Examination
+from traindx.evidence.inside import word
 
 # A loss that fell by less than this share of its start does not show that anything was learned.
 _LITTLE = 0.04
@@ -47,7 +48,7 @@ def nothing_judged(case: Case) -> bool:
 
     What a program printed is not enough where it was recorded and no step of its training was seen.
     """
-    if unseen_framework(case) is not None:
+    if unseen_framework(case) is not None or case.inside.checked:
         return True
     scores = [
         curve for name in _SCORES for curve in (case.part_of(name), case.val(name)) if curve is not None
@@ -68,6 +69,8 @@ def unseen_framework(case: Case) -> str | None:
 
 def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
     """What evidence is missing, and what to log for the checks that could not be made."""
+    if case.inside.checked:
+        return tuple(filter(None, (word(case.inside.checked, "more"),)))
     if not case.run.series and case.script is not None:
         return ("Only the source was read: record a run (traindx run), or give its log, to judge it.",)
     unseen = unseen_framework(case)

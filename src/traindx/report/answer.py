@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from traindx.core.nouns import Diagnosis, Evidence, Finding, Hypothesis, Problem, Run
 from traindx.core.pool import pool_of
+from traindx.evidence.inside import word
+from traindx.report.checked import checked_facts
 from traindx.report.document import Block, Chart, Diff, Items, Labelled, Prose, Span, Text, Verdict
 from traindx.report.inside_words import inside_sentences
 from traindx.report.layout import Screen
@@ -64,6 +66,8 @@ def answer(diagnosis: Diagnosis) -> Iterator[Block]:
 
 
 def _facts(run: Run) -> list[str]:
+    if summary := word(checked_facts(run), "summary"):
+        return [run.name[-2000:], summary]
     facts = [f"{count(len(run.series), 'series', 'series')}, {count(run.points, 'point')}"]
     facts += [f"last {run.axis} {short(run.last_step)}"] if run.last_step is not None else []
     return [run.name[-2000:], *facts]
@@ -141,7 +145,7 @@ def _no_problem(diagnosis: Diagnosis) -> Iterator[Block]:
     if noticed:
         yield Items(tuple(noticed[:2]), "noticed")
     missing = not_checked(diagnosis.coverage)
-    if missing:
+    if missing and not checked_facts(diagnosis.run):
         yield Labelled("coverage", f"{missing}.")
     if command := _preflight(diagnosis.run):
         yield Labelled("next", f"{command} ({_ONLY_PREFLIGHT})", "bold")

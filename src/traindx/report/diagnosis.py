@@ -11,6 +11,7 @@ from traindx.evidence.phase import phase_text, worst_first
 from traindx.report import document as doc
 from traindx.report.answer import answer, answer_lines, seen_at, value_text
 from traindx.report.architecture import architecture_section
+from traindx.report.checked import checked_sections
 from traindx.report.document import code, listed
 from traindx.report.inside import inside_parts
 from traindx.report.inside_words import inside_sentences
@@ -134,6 +135,7 @@ def _run_blocks(diagnosis: Diagnosis, anchor: str, charts: bool) -> Iterator[doc
     noticed: list[doc.Prose] = [(doc.Span(sentence(one, run)), ". ", one.summary) for one in minor(diagnosis)]
     noticed += [seen_at(sign) for sign in further_signs(diagnosis)]
     yield from listed("Other things noticed", noticed, "card")
+    yield from checked_sections(run)
     yield from architecture_section(run)
     yield from _inside(diagnosis, charts)
     if diagnosis.coverage:

@@ -9,6 +9,7 @@ from typing import Any
 from traindx import __version__
 from traindx.core.nouns import Diagnosis, Evidence, Finding, Fix, Hypothesis, Note, Place, Problem, Run
 from traindx.report.architecture import architectures
+from traindx.report.checked import measured_dict
 from traindx.report.json_text import encoded, json_bytes
 from traindx.report.measured import case_of
 from traindx.report.summary import epochs_completed, final_losses
@@ -74,6 +75,7 @@ def diagnosis_dict(diagnosis: Diagnosis) -> dict[str, Any]:
             "problems": [_problem(problem) for problem in diagnosis.problems],
             "signs": [_finding(finding) for finding in diagnosis.signs],
             "coverage": diagnosis.coverage,
+            **measured_dict(run),
         }
     )
     return document

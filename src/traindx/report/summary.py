@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from traindx.core.nouns import Run, Series
 from traindx.core.units import readers
 from traindx.evidence.case import Case
 from traindx.evidence.curve import Curve
+from traindx.evidence.inside import word
 from traindx.report.text import count, lasting, short
 
 
@@ -87,6 +89,8 @@ def duration(run: Run) -> float | None:
 
 def run_facts(run: Run) -> list[tuple[str, str]]:
     """Format, length and kind of a run, in words."""
+    if isinstance(fact := run.facts.get("checked"), Mapping):
+        return [("kind", word(fact, "kind")), ("size", word(fact, "summary"))]
     titles = {unit.id: unit.title for unit in readers()}
     length = [f"{count(len(run.series), 'series', 'series')}, {count(run.points, 'point')}"]
     length += [f"last {run.axis} {short(run.last_step)}"] if run.last_step is not None else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from traindx.core.nouns import (
@@ -18,6 +18,7 @@ from traindx.core.nouns import (
     Run,
 )
 from traindx.core.number_text import place, step_text
+from traindx.evidence.inside import word
 from traindx.evidence.phase import of_one_script
 from traindx.knowledge.catalogue import causes, symptoms
 from traindx.report.text import count, percent
@@ -174,6 +175,8 @@ def _likely(hypothesis: Hypothesis) -> str:
 
 
 def verdict_word(diagnosis: Diagnosis) -> str:
+    if diagnosis.verdict == "insufficient_evidence" and subject_checked(diagnosis.run):
+        return "NO FINDING"
     return {"problem": "PROBLEM", "healthy": "HEALTHY"}.get(diagnosis.verdict, "NO VERDICT")
 
 
@@ -185,8 +188,15 @@ def verdict_sentences(diagnosis: Diagnosis) -> list[str]:
     done = checks_run(diagnosis.coverage)
     if diagnosis.verdict == "healthy":
         return [f"{done} and found nothing to act on"]
+    if subject := subject_checked(diagnosis.run):
+        return [f"nothing wrong in what can be seen of {subject}"]
     blind = any(check.status == "skipped" for check in diagnosis.coverage)
     return [f"too little evidence: only {done}" if blind else "too little evidence"]
+
+
+def subject_checked(run: Run) -> str:
+    """What is at rest and was checked: `weights`; empty for a training."""
+    return word(fact, "subject") if isinstance(fact := run.facts.get("checked"), Mapping) else ""
 
 
 def checks_run(coverage: Sequence[Check]) -> str:

@@ -1,0 +1,1 @@
+"""Checkpoints: one reader for each format, one measurement for all of them."""

@@ -1,0 +1,52 @@
+"""`.safetensors`: a header in JSON, then the bytes of each tensor. Nothing in it is executed."""
+
+from __future__ import annotations
+
+import math
+import mmap
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from traindx.checkup.weights.tensors import DTYPES, Checkpoint, StoredTensor, decoded, width
+from traindx.core import files
+from traindx.core.documents import json_of
+from traindx.core.nouns import Unreadable
+
+_LARGEST_HEADER = 100 << 20
+
+
+def read(path: str) -> Checkpoint:
+    """The header is read at once, each tensor when it is measured."""
+    return Checkpoint(path, "safetensors", list(tensors(path)), files=(path,))
+
+
+def tensors(path: str) -> Iterator[StoredTensor]:
+    with files.opened(path) as file:
+        size = file.seek(0, 2)
+        file.seek(0)
+        length = int.from_bytes(file.read(8), "little")
+        if size < 8 or not 0 < length <= min(size - 8, _LARGEST_HEADER):
+            raise Unreadable(f"{path} is no safetensors file, or it is cut off: its header is not complete")
+        header = json_of(file.read(length))
+        if not isinstance(header, dict):
+            raise Unreadable(f"{path} is no safetensors file: its header is no JSON object")
+        data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))[8 + length :]
+    for name, entry in header.items():
+        if name != "__metadata__":
+            yield _tensor(path, name, entry, data)
+
+
+def _tensor(path: str, name: str, entry: Any, data: memoryview) -> StoredTensor:
+    try:
+        dtype, (begin, end) = DTYPES[entry["dtype"]], entry["data_offsets"]
+        shape = tuple(int(one) for one in entry["shape"])
+        whole = 0 <= begin <= end and min(shape, default=1) >= 0
+        whole = whole and end - begin == math.prod(shape) * width(dtype)
+    except (KeyError, TypeError, ValueError):
+        whole = False
+    if not whole:
+        raise Unreadable(f"{path}: the header's entry for {name} is not valid")
+    if end > len(data):
+        raise Unreadable(f"{path} is cut off: {name} ends at byte {end:,} of {len(data):,}")
+    return StoredTensor(name, shape, dtype, partial(decoded, data[begin:end], dtype, shape), f"{begin}")

@@ -1,0 +1,48 @@
+"""`traindx check`: what can be seen of a checkpoint, a model or data without a training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from traindx.cli import Failure
+from traindx.cli._reports import Outputs, output_options
+from traindx.report.text import visible
+
+
+@click.command(short_help="Check a checkpoint, a model or data, without a training.")
+@click.argument("targets", metavar="TARGET...", nargs=-1, required=True)
+@click.option(
+    "-a", "--all", "everything", is_flag=True, help="Everything: all layers, evidence, causes and checks."
+)
+@click.option(
+    "--trust-code",
+    is_flag=True,
+    help="Load a pickle that runs code of its author's, in a process of its own.",
+)
+@output_options("traindx/diagnosis/1", "live", "Write PNGs of what was measured.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even when a problem was found.")
+def command(targets: tuple[str, ...], **options: Any) -> None:
+    """Say what can be seen of a checkpoint without a training.
+
+    TARGET is a checkpoint. Nothing wrong found is no verdict about a training: it says what was checked.
+
+    Exit code: 0 when nothing calls for action, 1 when there is a problem of medium severity or above, 2 when
+    it could not be done.
+    """
+    from traindx.checkup.target import CheckRequest, run_of
+    from traindx.cli.diagnose import DiagnosisReport
+    from traindx.core.nouns import Reading, Unreadable
+    from traindx.engine import case_of, diagnose_case
+
+    outputs = Outputs.checked(options)
+    try:
+        run = run_of(CheckRequest(targets, trust_code=options["trust_code"]))
+    except Unreadable as error:
+        raise Failure(f"{visible(str(error), 400).rstrip('.')}.") from None
+    outputs.refuse_logs([run])
+    diagnosis = diagnose_case(case_of(run))
+    outputs.write(DiagnosisReport([diagnosis], Reading((run,), ()), options["everything"]))
+    if not options["exit_zero"] and diagnosis.verdict == "problem":
+        raise SystemExit(1)

@@ -1,0 +1,1 @@
+"""Detectors of the weights of a checkpoint."""

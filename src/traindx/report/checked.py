@@ -1,0 +1,79 @@
+"""What was measured of something at rest: one table for each kind of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from traindx.core.nouns import Run
+from traindx.evidence.inside import Fact, facts, number, word
+from traindx.report.document import DocumentTable, Section, Span, TableColumn
+from traindx.report.text import percent, short
+
+_ROWS_MOST = 2000
+
+
+def checked_facts(run: Run) -> Fact:
+    """What a run without curves is about; empty for a training."""
+    fact = run.facts.get("checked")
+    return fact if isinstance(fact, Mapping) else {}
+
+
+def checked_sections(run: Run) -> Iterator[Section]:
+    """The tables of what was measured."""
+    for title, fact, table in _TABLES:
+        rows = facts(run.facts.get(fact))
+        if rows:
+            left = f" (the first {_ROWS_MOST:,} of {len(rows):,})" if len(rows) > _ROWS_MOST else ""
+            yield Section(f"{title}{left}", (table(rows[:_ROWS_MOST]),), "card")
+
+
+def measured_dict(run: Run) -> dict[str, Any]:
+    """What was measured, for programs; nothing for a training."""
+    return {"measured": dict(run.facts)} if checked_facts(run) else {}
+
+
+def _layers(rows: Any) -> DocumentTable:
+    """One row for each tensor of a checkpoint."""
+    heads = ("shape", "type", "norm", "mean", "std", "min", "max", "zeros", "gain", "remarks")
+    columns = (
+        TableColumn("tensor", least=16, keep="end"),
+        *(TableColumn(head, "left" if head in ("shape", "type", "remarks") else "right") for head in heads),
+    )
+    return DocumentTable(columns, tuple(_layer(row) for row in rows), look="layers", filtered=True)
+
+
+def _layer(row: Fact) -> tuple[Span, ...]:
+    sizes = row.get("shape")
+    shape = " x ".join(map(str, sizes)) if isinstance(sizes, list) and sizes else "1"
+    zeros = number(row, "zero_share") or 0.0
+    return (
+        Span(word(row, "name"), "code"),
+        Span(shape),
+        Span(word(row, "dtype")),
+        *(_number(row, key) for key in ("norm", "mean", "std", "min", "max")),
+        Span(percent(zeros) if zeros else "", value=zeros),
+        _number(row, "gain"),
+        Span(", ".join(_remarks(row))),
+    )
+
+
+def _number(row: Fact, key: str) -> Span:
+    value = number(row, key)
+    return Span("" if value is None else short(float(f"{value:.3g}")), value=value)
+
+
+def _remarks(row: Fact) -> Iterator[str]:
+    for key, words in (
+        ("nonfinite", "not finite"),
+        ("rows_zero", "units without weights"),
+        ("rows_constant", "units with one value"),
+        ("rows_equal", "units that repeat another"),
+    ):
+        if count := number(row, key):
+            yield f"{count:,.0f} {words}"
+    if law := word(row, "initial"):
+        yield f"as initialised ({law})"
+
+
+_TABLES: tuple[tuple[str, str, Callable[[Any], DocumentTable]], ...] = (("Weights", "weights", _layers),)

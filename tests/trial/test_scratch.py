@@ -49,6 +49,13 @@ def test_small_files_are_copied_and_the_rest_linked(user: Path, tmp_path: Path) 
     assert (copy / "../data.csv").read_text() == "1,2\n"
 
 
+def test_loggers_may_add_runs(user: Path, tmp_path: Path) -> None:
+    (user / "lightning_logs" / "version_0" / "checkpoints").mkdir(parents=True)
+    logs = copied(user, tmp_path) / "lightning_logs"
+    assert not logs.is_symlink()
+    assert (logs / "version_0").is_symlink()
+
+
 def test_links_within_the_project_stay_within_the_copy(user: Path, tmp_path: Path) -> None:
     copy = copied(user, tmp_path)
     assert (copy / "latest").resolve() == copy / "pkg"

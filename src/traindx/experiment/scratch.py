@@ -23,7 +23,9 @@ _MOST_BYTES = 64 << 20
 _MOST_FILES = 4000
 _CROWDED = 2000
 _LEFT_OUT = {"__pycache__", ".traindx", ".ipynb_checkpoints", ".mypy_cache", ".pytest_cache", ".ruff_cache"}
-_LINKED = {".venv", "venv", "env", ".tox", "node_modules", "wandb", "mlruns", "lightning_logs", ".hg", ".svn"}
+_LINKED = {".venv", "venv", "env", ".tox", "node_modules", ".hg", ".svn"}
+# Loggers add runs to those that are there, some of them (TensorBoard with TensorFlow) past Python's files.
+_ADDED_TO = {"wandb", "mlruns", "lightning_logs"}
 _NOT_OF_GIT = {"lfs", "modules", "annex", "worktrees"}
 _SMALL_REPOSITORY = 16 << 20
 _SIBLINGS = 2
@@ -78,7 +80,8 @@ class Snapshot:
             if entry.is_dir():
                 if entry.name == ".git" and not shallow:
                     return CopiedItem("git", entry.path)
-                whole = shallow or entry.name in _LINKED or self._crowded(entry.path)
+                of_logger = os.path.basename(os.path.dirname(entry.path)) in _ADDED_TO
+                whole = shallow or of_logger or entry.name in _LINKED or self._crowded(entry.path)
                 return link if whole else CopiedItem("folder", entry.path)
             facts = entry.stat()
             if not stat.S_ISREG(facts.st_mode) or not self._room(facts.st_size):

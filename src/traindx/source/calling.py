@@ -10,6 +10,7 @@ from traindx.source.attributes import attribute, lookup
 from traindx.source.follow_state import Machine
 from traindx.source.library import answer, is_module_class, run_layers
 from traindx.source.scopes import Scope, declared_outside
+from traindx.source.trainers import OPTIMIZERS, run_trainer
 from traindx.source.values import (
     Arguments,
     Class,
@@ -71,6 +72,9 @@ def _call_library(machine: Machine, target: Value, arguments: Arguments, spot: S
         made = arguments.to(spot, "apply", "", target)
     _hand_over(machine, made)
     machine.event(made)
+    run_trainer(machine, made, call)
+    if made.name == "optimizers" and isinstance(made.receiver, Instance):
+        return made.receiver.attributes.get(OPTIMIZERS, made)
     return answer(machine, made) if made.kind != "apply" else _apply(machine, made)
 
 
@@ -182,6 +186,8 @@ def instantiate(machine: Machine, cls: Class, arguments: Arguments, spot: Spot) 
     init = lookup(cls, "__init__")
     if init is not None and isinstance(init[0], Function):
         method = Function(init[0].spot, init[0].node, init[0].scope, instance, init[1])
+        if any(name.startswith("lightning.") for name in cls.library_bases):
+            instance.attributes["hparams"] = _hyperparameters(machine, method, arguments)
         call(machine, method, arguments, spot)
     else:
         fields = [name for one in reversed(list(cls.line_of_descent)) for name in _fields(one)]
@@ -195,6 +201,14 @@ def instantiate(machine: Machine, cls: Class, arguments: Arguments, spot: Spot) 
             call(machine, attribute(machine, instance, "__post_init__", spot), Arguments(), spot)
     machine.event(arguments.to(spot, "call", cls.node.name, instance))
     return instance
+
+
+def _hyperparameters(machine: Machine, init: Function, arguments: Arguments) -> DictValue:
+    """What Lightning's `save_hyperparameters` keeps: the arguments of the constructor."""
+    scope = Scope(init.scope.source, init.scope)
+    _bind(machine, scope, init, replace(arguments, args=[init.owner or Unknown(None), *arguments.args]))
+    values: dict[object, Value] = {name: one for name, one in scope.names.items() if one is not init.owner}
+    return DictValue(init.spot, values, open=True)
 
 
 def _from_factories(machine: Machine, cls: Class, names: Sequence[str]) -> dict[str, Value]:

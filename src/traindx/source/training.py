@@ -12,9 +12,9 @@ from traindx.source.optimizer_sources import flat, known_parameters, sources
 from traindx.source.roles import LossCall, is_module, is_optimizer, is_scaler, is_scheduler, loss_call
 from traindx.source.script import Script
 from traindx.source.tapes import TapeStep, loss_calls, tape_steps
+from traindx.source.trainers import is_lightning, is_transformers
 from traindx.source.values import Const, Made, Value, options, parents
 
-_MANAGERS = {"lightning.Trainer", "lightning.Fabric", "transformers.Trainer", "transformers.Seq2SeqTrainer"}
 # What may be done with an optimizer without touching gradients.
 _HARMLESS = frozenset(
     """
@@ -53,6 +53,11 @@ class Iteration:
     backwards: tuple[CallEvent, ...]
     zeros: tuple[Zero, ...]
 
+    @property
+    def managed(self) -> bool:
+        """Whether a framework runs the loop: then it is all on the line that starts the training."""
+        return self.step.event.spot.node is self.loop.spot.node
+
 
 class Training:
     """What the trace of a script shows of its training."""
@@ -66,9 +71,8 @@ class Training:
         """Whether a framework runs the loop: it zeroes, steps and switches modes itself."""
         calls = (e.value for e in self.trace.events if e.value.kind in ("call", "method"))
         return any(
-            call.name in _MANAGERS or (call.name.startswith("lightning") and call.short == "Trainer")
-            for call in calls
-        )
+            is_lightning(call) or is_transformers(call) or call.name == "lightning.Fabric" for call in calls
+        ) or any(is_transformers(one) for one in self.trace.instances)
 
     @property
     def present(self) -> bool:

@@ -113,6 +113,11 @@ class Job:
         iteration = self.training.main
         if iteration is None:
             raise Uncertain("No training loop was found in the script: change it by hand.")
+        if iteration.managed:
+            raise Uncertain(
+                f"Line {iteration.loop.spot.line} runs the loop: change it there by hand.",
+                at(iteration.loop.spot),
+            )
         return iteration
 
     def iterations(self) -> list[Iteration]:

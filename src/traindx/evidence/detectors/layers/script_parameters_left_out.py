@@ -39,7 +39,7 @@ def detect(training: Training) -> Places:
     if not training.iterations:
         return NO_LOOP
     made = {id(o): o for step in training.steps for o in step.optimizers}
-    if training.managed or not all(known_parameters(one) for one in made.values()):
+    if not all(known_parameters(one) for one in made.values()):
         return Skipped("optimizers whose parameters can be read from the script")
     ours, still = held(training), frozen(training)
     findings: dict[int, Finding] = {}

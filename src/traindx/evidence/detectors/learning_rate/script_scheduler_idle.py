@@ -3,8 +3,10 @@
 Seen when the script makes a scheduler of PyTorch for the optimizer it trains with and nothing calls its
 `step()`.
 
-Silent when the scheduler is handed to anything else, when a framework runs the loop, and when not every
-`step()` of the script could be followed. Known mistake: none yet.
+In Lightning: `configure_optimizers` makes it and does not return it.
+
+Silent when the scheduler is handed to anything else, and when not every `step()` of the script could be
+followed. Known mistake: none yet.
 """
 
 from traindx.evidence.detectors._script import Detector, Finding, Places, Scripts, Skipped, Training, script
@@ -19,21 +21,21 @@ _HARMLESS = frozenset("print len isinstance get_last_lr state_dict load_state_di
 def detect(training: Training) -> Places:
     if not training.iterations:
         return NO_LOOP
-    if training.managed or not training.followed("step"):
+    if not training.followed("step"):
         return Skipped("a way from the script's start to each of its step() calls")
     calls = [e for e in training.trace.events if e.value.name.startswith("torch.optim.lr_scheduler.")]
     if not calls:
         return Skipped("a schedule in the script")
     if training.scheduler_steps:
         return []
+    how = "`configure_optimizers` does not return it" if training.managed else "nothing calls its step()"
     stepped = {id(one) for step in training.steps for one in step.optimizers}
     found = []
     for event in calls:
         ours = any(id(one) in stepped for one in options(event.value.argument(0, "optimizer")))
         if ours and event.root is None and not event.handed and not _handed_on(training, event.value):
             text = (
-                f"{where(event.spot)}: {code(event.spot)} is made and nothing calls its step(): the learning "
-                "rate never changes."
+                f"{where(event.spot)}: {code(event.spot)} is made and {how}: the learning rate never changes."
             )
             found.append(Finding(text, "silent_defect", "low", places=(place(event.spot),)))
     return found

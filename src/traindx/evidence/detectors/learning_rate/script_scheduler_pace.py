@@ -4,7 +4,8 @@ Seen when a schedule whose length is that of the epochs (`T_max=epochs`, milesto
 number of epochs, a decay by several percent per step, a patience) is stepped inside the loop over batches:
 the rate is gone within the first epoch. Seen as well when a schedule laid out over all batches (`OneCycleLR`
 with `steps_per_epoch`, a length multiplied by `len(loader)`) is stepped once per epoch: it hardly moves. In
-Keras: `decay_steps`, which counts batches, is the number of epochs.
+Keras: `decay_steps`, which counts batches, is the number of epochs. In Lightning: by the `interval` that
+`configure_optimizers` gives, once per epoch without one.
 
 Silent when the loops over epochs and batches cannot be told apart, when the call gets an epoch, and for
 schedules of the script's own. Known mistake: a decay meant to be over within one epoch.
@@ -107,10 +108,13 @@ def _wrong(event: CallEvent, iteration: Iteration, around: Loop) -> Finding | No
 
 def _finding(event: CallEvent, schedule: Made, why: str, pace: str, severity: Severity) -> Finding:
     assert schedule.spot is not None
-    text = (
-        f"{where(event.spot)}: {code(event.spot)} is called {pace}, but {code(schedule.spot)} "
-        f"(line {schedule.spot.line}) {why}."
+    called, made = (
+        f"{code(event.spot)} is called {pace}",
+        f"{code(schedule.spot)} (line {schedule.spot.line})",
     )
+    if event.spot.node is schedule.spot.node:  # a trainer steps it
+        called, made = f"{code(schedule.spot)} is stepped {pace}", "it"
+    text = f"{where(event.spot)}: {called}, but {made} {why}."
     return Finding(text, "silent_defect", severity, places=(place(event.spot), place(schedule.spot)))
 
 

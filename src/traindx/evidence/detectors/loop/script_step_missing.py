@@ -26,7 +26,8 @@ def detect(training: Training) -> Places:
     if not backwards:
         return NO_LOOP
     calls = [e for e in training.trace.events if e.value.kind == "call" and is_optimizer(e.value)]
-    if not calls or training.managed or not training.followed("step"):
+    by_hand = any(e.value.name == "manual_backward" for e in backwards)
+    if not calls or (training.managed and not by_hand) or not training.followed("step"):
         return [] if training.steps else Skipped("an optimizer that the script makes and uses itself")
     if training.steps or any(e.value.name.endswith("step") for e in training.trace.events):
         return _idle(training, calls)

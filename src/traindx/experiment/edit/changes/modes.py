@@ -41,7 +41,7 @@ def _evaluate(job: Job) -> list[str]:
 def switch_modes(job: Job) -> list[str]:
     """eval() and train() around validation, for a script that does without them so far."""
     trace = job.training.trace
-    if trace.methods("eval") or trace.methods("train"):
+    if job.training.managed or trace.methods("eval") or trace.methods("train"):
         return []
     events = [
         e

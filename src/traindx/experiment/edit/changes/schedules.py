@@ -131,7 +131,8 @@ def _add_scheduler(job: Job, made: Made, name: str, new: Callable[[str], str], w
         raise Uncertain(words, at(made.spot))
     optimizer, scheduler = job.draft.text(source, target), fresh(job.draft, source, name)
     lines = [f"{scheduler} = {new(optimizer)}"]
-    steps = [one.step.event.spot for one in job.iterations() if any(o is made for o in one.step.optimizers)]
+    own = [one.step for one in job.iterations() if not one.managed]
+    steps = [one.event.spot for one in own if any(o is made for o in one.optimizers)]
     here = function_of(source, call)
     near = steps and all(function_of(source, spot.node) is here for spot in steps)
     if near and isinstance(target, ast.Name):

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.trial.test_edited_arms import SCRIPT as JAX
-from traindx.experiment.arms import Arm
+from traindx.experiment.arms import Arm, Workshop
 from traindx.experiment.edited_arms import EditedArms, unreachable
 from traindx.experiment.runtime.change import Change
+from traindx.observe.program import find_script
 from traindx.source.script import parse_script
 
 # Not `importorskip`: TensorFlow takes seconds to import.
@@ -65,6 +66,24 @@ def test_lr_find_ramps_by_an_edit(tmp_path: Path) -> None:
     document = json.loads(done.stdout)
     assert document["current"]["lr"] == pytest.approx(1e-3, rel=1e-3)
     assert "torch" not in done.stderr
+
+
+@NEEDS_KERAS
+def test_the_model_of_an_arm_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(KERAS)
+    arm = Arm("as it is", (Change.parse("save_weights"),), steps=20)
+    with Workshop(find_script("train.py", ()), keep=tmp_path / "kept", jobs=1) as shop:
+        outcome = shop.run_one(arm)
+    assert sorted(one.name for one in outcome.recording.glob("model*")) == ["model.h5", "model.keras"]
+    read = "import keras, sys; print(keras.saving.load_model(sys.argv[1]).count_params())"
+    done = subprocess.run(
+        [sys.executable, "-c", read, outcome.recording / "model.keras"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert int(done.stdout.split()[-1]) == 16 * 32 + 32 + 32 * 4 + 4
 
 
 def test_what_cannot_be_done_is_said_before_any_run(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ trial_options = stacked(
 @click.option(
     "--apply", "apply_it", is_flag=True, help="Write the proven change into your files; keeps a backup."
 )
-@click.option("--save-model", is_flag=True, help="Keep the weights of the treated model.")
+@click.option("--save-model", is_flag=True, help="Save the treated model: .pt, or .keras and .h5.")
 @force_option
 def command(program: tuple[str, ...], as_module: bool, **options: Any) -> None:
     """Find out why a training goes wrong, try what could fix it, and prove what does.
@@ -78,8 +78,8 @@ def command(program: tuple[str, ...], as_module: bool, **options: Any) -> None:
     out = folder_for(options["out"], options["force"])
     if not options["dry_run"]:
         check_place(out, "--out")
-    weights = out / "treated_model.pt" if options["save_model"] else None
-    finish(new_treatment(program, as_module, options, save_model=weights), out, options)
+    folder = out if options["save_model"] else None
+    finish(new_treatment(program, as_module, options, save_model=folder), out, options)
 
 
 def check_remedy(only: str | None) -> None:

@@ -47,7 +47,7 @@ _FILES = {
     "training_history_fixed.json": "the runs after",
     "training_comparison.png": "curves before and after",
     "optimization_recommendations.md": "what else is worth doing",
-    "treated_model.pt": "the weights of the treated model",
+    "treated_model": "the treated model",
     "results.json": "everything for programs",
     "report.html": "this report as a page with charts",
 }
@@ -156,7 +156,7 @@ def _improvement(one: ScoreChange, gain: float) -> doc.Prose:
 
 
 def _kind(name: str) -> str:
-    return "fixed_" if name.startswith("fixed_") else name
+    return next((one for one in ("fixed_", "treated_model") if name.startswith(one)), name)
 
 
 def _in_short(treated: Treated) -> Iterator[doc.Block]:

@@ -66,7 +66,7 @@ def write_treatment(treated: Treated, folder: Path) -> list[Path]:
         write_comparison_plot(groups, picture, title=os.path.basename(treated.script))
         written.append(picture)
     written.append(_write(folder / "optimization_recommendations.md", recommendations(treated)))
-    written += [path for path in (folder / "treated_model.pt",) if path.exists()]
+    written += sorted(folder.glob("treated_model*"))
     results = folder / "results.json"
     results.write_bytes(treatment_document(treated) + b"\n")
     report, html = folder / "diagnostic_report.md", folder / "report.html"

@@ -34,7 +34,8 @@ def save_weights(hooks: Hooks) -> None:
     """Keep the weights of the model when the training is over.
 
     Changes nothing in the training: the state of every model that was trained is written beside the
-    recording, as `model.pt`, once the script has ended. Several models are kept by their number.
+    recording, as `model.pt`, once the script has ended. Several models are kept by their number. A Keras
+    model is saved whole, as `model.keras` and, where the format can hold it, as `model.h5`.
 
     Out of reach: a process that is killed, and weights that no module holds.
     """

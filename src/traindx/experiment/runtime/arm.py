@@ -17,6 +17,7 @@ from traindx.experiment.sandbox import guard
 from traindx.observe import folder, launch
 from traindx.observe.children import ORDERS
 from traindx.observe.import_hook import when_imported
+from traindx.observe.keras.process import KerasTraining
 from traindx.observe.program import NoProgram, find_module, find_script
 
 _begun = False
@@ -49,6 +50,8 @@ def begin(orders: Mapping[str, Any]) -> None:
     seeds.begin(orders)
     training = ChangedTraining(orders["changes"])
     training.announce()
+    if any(change.id == "save_weights" for change in orders["changes"]):
+        KerasTraining.keeps_models = True
 
     def arrived(torch: ModuleType) -> None:
         del torch

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -102,6 +103,8 @@ class ChangedTraining:
         if self._ended or elsewhere:
             return
         self._ended = True
+        if recorder is not None:
+            self._save_keras(recorder)
         if not self._installed:
             for log in self.logs:
                 log.otherwise = "this training cannot be changed while it runs"
@@ -110,6 +113,16 @@ class ChangedTraining:
         for log in self.logs:
             log.end()
         self.write()
+
+    def _save_keras(self, recorder: Recorder) -> None:
+        """Saving is the one thing that needs no hook in the training, so that Keras models can be saved."""
+        from traindx.experiment.runtime.keras_models import save_models
+
+        for log in self.logs:
+            if log.change.id == "save_weights" and "keras" in sys.modules:
+                names = save_models(recorder.folder)
+                if names:
+                    log.changed(f"saved as {', '.join(names)}")
 
     def write(self) -> None:
         recorder = current()

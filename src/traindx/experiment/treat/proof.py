@@ -10,7 +10,6 @@ from pathlib import Path
 from traindx.core.nouns import Run
 from traindx.experiment.arm_diagnosis import examined, rewritten
 from traindx.experiment.arms import Arm, Outcome
-from traindx.experiment.changes.measuring import WEIGHTS_FILE as WEIGHTS
 from traindx.experiment.edit import Edited, Instruction, edit_for_all, text_now
 from traindx.experiment.measure import Yardstick, read_level, yardstick
 from traindx.experiment.runtime.change import Change
@@ -111,10 +110,11 @@ class Proving:
         )
 
     def _keep_weights(self, outcome: Outcome) -> None:
-        weights = outcome.recording / WEIGHTS
-        if self._save_model is not None and weights.exists():
-            self._save_model.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(weights, self._save_model)
+        if self._save_model is None:
+            return
+        self._save_model.mkdir(parents=True, exist_ok=True)
+        for model in outcome.recording.glob("model*"):
+            shutil.copyfile(model, self._save_model / f"treated_{model.name}")
 
     def _by(self, state: ScriptState, winner: Trial) -> Yardstick:
         if winner.verdict is not None:

@@ -11,6 +11,11 @@ from traindx.observe.recorder import Recorder
 _installed: KerasTraining | None = None
 
 
+def trained_models() -> list[Any]:
+    """The Keras models that have trained in this process, where `KerasTraining.keeps_models` was set."""
+    return [] if _installed is None else _installed.facts.models()
+
+
 def install(recorder: Recorder, keras: Any) -> KerasTraining:
     """Watch this process for a recorder; once, whoever asks again gets the same."""
     global _installed

@@ -15,7 +15,12 @@ from traindx.observe.signals import let_through
 
 
 class KerasTraining:
-    """What the patches report to: a probe that fails is off, the training continues."""
+    """What the patches report to: a probe that fails is off, the training continues.
+
+    `keeps_models`: models that have trained are kept alive, to be saved at the end.
+    """
+
+    keeps_models = False
 
     def __init__(self, recorder: Recorder, backend: str) -> None:
         self.recorder = recorder

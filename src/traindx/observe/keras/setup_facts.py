@@ -34,11 +34,16 @@ class KerasFacts:
         self._trained: weakref.WeakSet[Any] = weakref.WeakSet()
         self._has_trained = False
         self._models: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
+        self._kept: list[Any] = []
         self._losses: dict[str, dict[str, object]] = {}
         self._named: dict[int, str] = {}
         self._optimizers: list[dict[str, Any]] = []
         self._limit: float | None = None
         self._reported_free = False
+
+    def models(self) -> list[Any]:
+        """The models that have trained, where they are kept."""
+        return self._kept
 
     def another_model(self, tap: Tap) -> bool:
         """Whether a step trains models none of which has trained before; they have from now on."""
@@ -56,8 +61,10 @@ class KerasFacts:
         recorder, names = self.recorder, self.training.names
         names.saw(models)
         for one in models[:8]:
-            if one not in self._models:
+            if not self._models.get(one, {}).get("parameters"):  # new, or not built when it was seen first
                 self._models[one] = model_facts(one, names)
+        if self.training.keeps_models:
+            self._kept = list({id(one): one for one in (*self._kept, *models)}.values())
         facts = [self._models[one] for one in models[:8]] or list(self._models.values())
         for one in optimizers:
             if id(one) not in self._named and len(self._optimizers) < _MOST:

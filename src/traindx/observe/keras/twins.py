@@ -173,12 +173,15 @@ def train_function(
 
         @functools.wraps(step)
         def tapped(*args: Any) -> Any:
+            unbuilt = training.backend == "tensorflow" and not model.built
             with training.tap(full, activations=not _compiled(training, model)) as tap:
                 tap.guarded("waiting", tap.begins, args)
                 logs = step(*args)
             out = tap.out()
             tap.roots.insert(0, model)
             made.traced(tap)
+            if unbuilt:
+                training.guard("facts", _built_by_tracing, training, model)
             if isinstance(logs, tuple):  # JAX: logs and state
                 return {LOGS: logs[0], OURS: out}, *logs[1:]
             return {LOGS: logs, OURS: out}
@@ -200,6 +203,14 @@ def train_function(
         training, twin(False), twin(True), trusted=training.backend == "jax" or not _own_code(model)
     )
     return TrainFunction(twins, model, plain)
+
+
+def _built_by_tracing(training: KerasTraining, model: Any) -> None:
+    """A model without an `Input` gets its weights in the trace of its first step, which has not run yet."""
+    import tensorflow
+
+    with tensorflow.init_scope():
+        training.facts.begins([model], [model.optimizer])
 
 
 def _own_code(model: Any) -> bool:

@@ -53,6 +53,7 @@ SLOW = (
     "trial/test_lr_find.py",
     "trial/test_on_ray.py",
     "trial/test_scratch.py",
+    "trial/test_prove.py",
     "trial/test_treat*.py",
     # many cases, large inputs
     "*::test_hard_curves_can_be_drawn",

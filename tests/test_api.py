@@ -13,7 +13,7 @@ import pytest
 import traindx
 
 PAGE = Path(__file__).parents[1] / "docs" / "python.md"
-VERBS = "ask compare confirm diagnose lint log lr_find preflight read treat watch".split()
+VERBS = "ask compare confirm diagnose lint log lr_find preflight prove read treat watch".split()
 
 
 def test_the_examples_of_the_page_run(tmp_path: Path) -> None:
@@ -54,6 +54,7 @@ def test_importing_a_room_does_not_hide_a_function() -> None:
     [
         lambda: traindx.treat("nowhere.py"),
         lambda: traindx.confirm("nowhere.py"),
+        lambda: traindx.prove("nowhere.py", settings={"lr": 0.1}),
         lambda: traindx.preflight("nowhere.py"),
         lambda: traindx.preflight(object()),
         lambda: traindx.compare(),

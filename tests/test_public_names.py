@@ -15,7 +15,7 @@ def test_the_list_is_sorted_and_complete() -> None:
     assert sorted(traindx.__all__) == list(traindx.__all__)
     assert sorted(traindx.__all__) == dir(traindx)
     nouns = "Check Diagnosis Event Evidence Finding Fix Hypothesis Note Problem Reading Run Series Watch"
-    verbs = "ask check compare confirm diagnose lint log lr_find preflight read treat watch"
+    verbs = "ask check compare confirm diagnose lint log lr_find preflight prove read treat watch"
     assert traindx.__all__ == [*nouns.split(), "__version__", *verbs.split()]
 
 

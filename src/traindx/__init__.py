@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         Series,
     )
     from traindx.engine import diagnose, lint, read
-    from traindx.experiment.api import confirm, preflight, treat
+    from traindx.experiment.api import confirm, preflight, prove, treat
     from traindx.experiment.lr_find.api import lr_find
     from traindx.interview.api import ask
     from traindx.observe.watch import Watch, log, watch
@@ -55,6 +55,7 @@ _HOMES = {
     "log": "observe.watch",
     "lr_find": "experiment.lr_find.api",
     "preflight": "experiment.api",
+    "prove": "experiment.api",
     "read": "engine",
     "treat": "experiment.api",
     "watch": "observe.watch",
@@ -86,6 +87,7 @@ __all__ = [
     "log",
     "lr_find",
     "preflight",
+    "prove",
     "read",
     "treat",
     "watch",

@@ -24,7 +24,7 @@ GROUPS = {
     "Logs and recordings": ("diagnose", "inspect", "compare", "explain", "list"),
     "A training as it runs": ("run", "demo"),
     "Before a training, or without one": ("lint", "preflight", "lr-find", "check", "ask"),
-    "Experiments": ("confirm", "treat", "try", "casebook"),
+    "Experiments": ("confirm", "treat", "try", "prove", "casebook"),
 }
 
 

@@ -1,4 +1,4 @@
-"""`traindx.treat`, `traindx.confirm` and `traindx.preflight`: what the commands do, for Python.
+"""`traindx.treat`, `confirm`, `prove` and `preflight`: what the commands do, for Python.
 
 What cannot be done raises ValueError with one line.
 """
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from traindx.experiment.arms import Workshop
     from traindx.experiment.confirm.confirm import Confirmed
     from traindx.experiment.preflight.result import Checklist
+    from traindx.experiment.prove.prove import Proved
     from traindx.experiment.treat.results import Treated
     from traindx.observe.program import Program
     from traindx.source.script import Script
@@ -84,6 +85,48 @@ def confirm(
         diagnosis = examined(run, source, every_cause=True, unchanged=True)
         request = ConfirmRequest(steps, seeds, None, time_budget)
         return Confirmation(shop, diagnosis, request, progress or _quiet, source, first).run()
+
+
+def prove(
+    script: Path,
+    *,
+    args: Sequence[str] = (),
+    fixed: Path | None = None,
+    patch: Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+    new_args: str | None = None,
+    metric: str | None = None,
+    steps: int | None = None,
+    time_budget: float = 1800.0,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Proved:
+    """Is a change better? Both versions of a script in pairs on the same seeds.
+
+    Each of `fixed` (another version of the script), `patch` (a unified diff), `settings` (`{"lr": 1e-3}`) and
+    `new_args` is a candidate; several are a race. `answer` of the result's `best` is `better`, `worse`,
+    `no difference` or `cannot tell`.
+    """
+    from traindx.experiment.measure import NoSuchMetric
+    from traindx.experiment.prove import versions
+    from traindx.experiment.prove.prove import ProveRequest, Race
+
+    program = found_program(script, args)
+    source, folder = source_of(program), os.getcwd()
+    candidates = [versions.as_file(program.path or program.name, os.fspath(fixed))] if fixed else []
+    candidates += [versions.as_patch(os.fspath(patch), folder)] if patch else []
+    candidates += [versions.as_arguments(program.args, new_args)] if new_args else []
+    for name, value in (settings or {}).items():
+        candidates += versions.as_settings(f"{name}={value}", source, program.args)
+    if not candidates:
+        raise ValueError("prove needs a change: fixed, patch, settings or new_args.")
+    request = ProveRequest(metric, steps)
+    try:
+        with _workshop(program, jobs, time_budget) as shop:
+            before = versions.Version("as it is")
+            return Race(shop, source, before, candidates, request, progress or _quiet).run()
+    except NoSuchMetric as error:
+        raise ValueError(str(error)) from None
 
 
 def preflight(

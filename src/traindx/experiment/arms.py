@@ -43,6 +43,8 @@ class Arm:
     internals: bool = True
     sources: Mapping[str, str] = field(default_factory=dict)
     """User path -> edited text, written into the copy instead of the original."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """User path -> the file whose content takes its place in the copy; an empty one removes it."""
     args: tuple[str, ...] | None = None
 
 
@@ -182,7 +184,7 @@ class Workshop:
         name = f"a{self._count}"
         scratch = bench.folder / name
         scratch.mkdir()
-        snapshot.copy(scratch, arm.sources)
+        snapshot.copy(scratch, arm.sources, arm.files)
         recording = self._recording(arm, scratch)
         orders = ordering.orders(self.program, arm, self.cwd, scratch, recording, snapshot.folders)
         bench.start(name, scratch, orders)

@@ -115,8 +115,10 @@ class Snapshot:
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, copy)
 
-    def copy(self, scratch: Path, sources: Mapping[str, str]) -> None:
-        """The copy of an arm, with edited sources in place of the user's."""
+    def copy(
+        self, scratch: Path, sources: Mapping[str, str], replaced: Mapping[str, str] | None = None
+    ) -> None:
+        """The copy of an arm, with edited sources, and the content of other files, in place of the user's."""
         root = scratch / "root"
         root.mkdir(parents=True)
         claims = [claim_line("whole", folder) for folder in self.folders if folder != os.sep]
@@ -125,8 +127,27 @@ class Snapshot:
         for entry in self._entries:
             self._make(entry, root, f"{root}{entry.path}")
         for path, text in sources.items():
-            _edit(root, os.path.realpath(path), text)
+            from traindx.experiment.edit import encoded
+
+            self._free(root, os.path.realpath(path)).write_bytes(encoded(path, text))
+        for path, other in (replaced or {}).items():
+            target = self._free(root, os.path.realpath(path))
+            if other:
+                shutil.copyfile(other, target)
         (scratch / CLAIMS).write_bytes(b"".join(claims))
+
+    def _free(self, root: Path, path: str) -> Path:
+        """A place in the copy where nothing is any more."""
+        target = Path(f"{root}{path}")
+        if any(within(path, folder) for folder in self.folders):
+            with contextlib.suppress(FileExistsError, NotADirectoryError):
+                target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.parent.is_dir() or not within(os.path.realpath(target.parent), str(root)):
+            raise ValueError(
+                f"{path} is outside the folders that are copied for a trial: it cannot be edited."
+            )
+        target.unlink(missing_ok=True)
+        return target
 
     def _make(self, entry: CopiedItem, root: Path, target: str) -> None:
         with contextlib.suppress(FileExistsError):
@@ -193,14 +214,3 @@ def _small(folder: str) -> bool:
         if files > _CROWDED or size > _SMALL_REPOSITORY:
             return False
     return True
-
-
-def _edit(root: Path, path: str, text: str) -> None:
-    target = Path(f"{root}{path}")
-    if not target.parent.is_dir() or not within(os.path.realpath(target.parent), str(root)):
-        raise ValueError(f"{path} is outside the folders that are copied for a trial: it cannot be edited.")
-    if target.is_symlink():
-        target.unlink()
-    from traindx.experiment.edit import encoded
-
-    target.write_bytes(encoded(path, text))

@@ -5,6 +5,8 @@ Prints are of a few elements of each row. Features of the training samples are k
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from traindx.observe.arrays import Tensor, Values, dtype_name, is_real, size
@@ -16,6 +18,7 @@ _KNOWN, _KEPT = 100_000, 800
 _VALIDATED = 64
 _FEW_PEAKS = 8
 _GROUPS = 6
+_SKETCHED = 32
 
 
 class Fingerprints:
@@ -36,6 +39,7 @@ class Fingerprints:
         self._training, self._validation = RowMoments(), RowMoments()
         self._evaluated: dict[tuple[str, int], list[Values]] = {}
         self._judged = 0
+        self._every_row = self._every_row_judged = True
 
     def trained(
         self,
@@ -48,6 +52,7 @@ class Fingerprints:
         rows = rows_of(inputs)
         if rows is None:
             return
+        self._every_row &= len(rows) == inputs.shape[0]
         if source == "model" and is_real(inputs):
             self._training.add(rows)
         self._source = self._source or source
@@ -111,6 +116,7 @@ class Fingerprints:
         rows = rows_of(inputs) if self.wants(source) else None
         if rows is None:
             return
+        self._every_row_judged &= len(rows) == inputs.shape[0]
         if group is None:
             self._judged += 1
             if is_real(inputs):
@@ -132,6 +138,8 @@ class Fingerprints:
             "twice_in_a_batch": self._twice,
             "came_again": self._again,
             "features": self._width or self._training.mean.size,
+            "sketch": _sketch(np.fromiter(self._labels, dtype=np.uint64, count=len(self._labels))),
+            "every_row": self._every_row,
         }
         facts["nonfinite_batches"] = self._bad
         for name, peaks in (("input_peak", self._peaks), ("target_peak", self._peaks_wanted)):
@@ -141,7 +149,7 @@ class Fingerprints:
             facts["relabelled"] = self._relabelled
         held_out = self._least_known()
         if held_out:
-            facts["validation"] = held_out | self._differences()
+            facts["validation"] = held_out | self._differences() | {"every_row": self._every_row_judged}
         if len(self._rows) >= 2 * ENOUGH and self._classes is not None:
             relation_facts = relation(
                 np.stack(self._rows), np.array(self._row_targets), classes=self._classes
@@ -157,14 +165,14 @@ class Fingerprints:
         facts = {"dtype": self._dtype, "elements": self._elements, "whole": whole}
         return facts | ({"beside": self.beside} if self._source == "loader" else {})
 
-    def _least_known(self) -> dict[str, float]:
+    def _least_known(self) -> dict[str, Any]:
         """Who judges on the training data as well has another group that holds no known samples."""
         groups = [self._of_validation(batches) for batches in self._evaluated.values() if batches]
         most = max((one["taken"] for one in groups), default=0.0)
         enough = [one for one in groups if one["taken"] >= min(ENOUGH, most)]
         return min(enough, key=_known_share) if enough else {}
 
-    def _of_validation(self, batches: list[Values]) -> dict[str, float]:
+    def _of_validation(self, batches: list[Values]) -> dict[str, Any]:
         hits = [[mark in self._labels for mark in marks.tolist()] for marks in batches]
         every = np.concatenate(batches)
         return {
@@ -173,6 +181,7 @@ class Fingerprints:
             "taken": int(every.size),
             "distinct": int(np.unique(every).size),
             "known": sum(sum(one) for one in hits),
+            "sketch": _sketch(every),
         }
 
     def _differences(self) -> dict[str, float]:
@@ -196,5 +205,10 @@ class Fingerprints:
         return {key: value for key, value in facts.items() if np.isfinite(value)}
 
 
-def _known_share(group: dict[str, float]) -> tuple[float, float]:
+def _sketch(marks: Values) -> list[str]:
+    """The smallest marks of a set: two sets are compared by them without keeping either."""
+    return [f"{mark:016x}" for mark in np.unique(marks)[:_SKETCHED].tolist()]
+
+
+def _known_share(group: dict[str, Any]) -> tuple[float, float]:
     return group["known"] / group["taken"], group["taken"]

@@ -1,0 +1,1 @@
+"""Is a change better? Two versions of a training on the same seeds and data, in pairs."""

@@ -1,0 +1,68 @@
+"""Versions from a repository: a commit against another, or against the files as they are now."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from traindx.experiment.prove.versions import REMOVED, NoVersion, Version
+
+_LONGEST = 200
+
+
+def between(revisions: str, folder: str, store: Path) -> tuple[Version, Version]:
+    """`main..HEAD`, or `main` against the files as they are; `store` keeps what is not text."""
+    first, dots, last = revisions.partition("..")
+    last = last.lstrip(".")
+    root = _git(folder, "rev-parse", "--show-toplevel").strip()
+    for revision in filter(None, (first, last)):
+        if revision.startswith("-"):
+            raise NoVersion(f"{revision!r} is no revision of this repository.")
+        _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    names = [name for name in (first, last or ("HEAD" if dots else "")) if name]
+    changed = _git(root, "diff", "--name-only", "--no-renames", "-z", *names, "--").split("\0")
+    paths = [path for path in changed if path]
+    if not paths:
+        raise NoVersion(f"{revisions}: nothing differs between these versions.")
+    before = _version(first, first, root, paths, store)
+    if len(names) == 1:
+        return before, Version("the files as they are now")
+    return before, _version(names[1], names[1], root, paths, store)
+
+
+def _version(name: str, revision: str, root: str, paths: list[str], store: Path) -> Version:
+    sources, files = dict[str, str](), dict[str, str]()
+    for path in paths:
+        full = os.path.realpath(os.path.join(root, path))
+        content = _content(root, revision, path)
+        if content is None:
+            files[full] = REMOVED
+            continue
+        try:
+            sources[full] = content.decode("utf-8")
+        except UnicodeDecodeError:
+            kept = store / f"{len(list(store.iterdir()))}"
+            kept.write_bytes(content)
+            files[full] = str(kept)
+    return Version(name, sources=sources, files=files)
+
+
+def _content(root: str, revision: str, path: str) -> bytes | None:
+    """A file in a commit; None where it is not there."""
+    shown = subprocess.run(
+        ["git", "cat-file", "blob", f"{revision}:{path}"], cwd=root, capture_output=True, check=False
+    )
+    return shown.stdout if shown.returncode == 0 else None
+
+
+def _git(folder: str, *words: str) -> str:
+    try:
+        done = subprocess.run(["git", *words], cwd=folder, capture_output=True, check=False)
+    except FileNotFoundError:
+        raise NoVersion("git is not installed: give --with or --patch instead.") from None
+    if done.returncode:
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        why = lines[-1].removeprefix("fatal: ") if lines else f"git {words[0]} found no such revision"
+        raise NoVersion(f"{why[:_LONGEST].rstrip('.')}.")
+    return done.stdout.decode("utf-8", "surrogateescape")

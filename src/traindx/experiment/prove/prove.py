@@ -1,0 +1,376 @@
+"""Pairs of runs of two versions until the answer is clear; of several candidates a race."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from traindx.core.nouns import Diagnosis, Run
+from traindx.experiment.arm_diagnosis import examined, rewritten
+from traindx.experiment.arms import Arm, Outcome, Workshop
+from traindx.experiment.horizon import LEAST
+from traindx.experiment.measure import Yardstick, gain, gain_error, read_level, yardstick
+from traindx.experiment.prove.sequential import USUAL, Answer, Decision, Rule, decide
+from traindx.experiment.prove.unlike import Likeness, identical, likenesses
+from traindx.experiment.prove.versions import Version
+from traindx.experiment.treat.before_after import BeforeAfter, before_after, best_is_worse
+from traindx.experiment.treat.ledger import Ledger, Notify
+from traindx.experiment.treat.remedy_verdict import Pair, changed_symptoms
+from traindx.experiment.treat.request import TreatRequest
+from traindx.experiment.treat.results import Cost
+from traindx.source.script import Script
+
+# Of the time, what pairs may take; the rest is for the first run and for the end of the last pair.
+_FOR_PAIRS = 0.85
+_PROXY_PAIRS = 4
+
+
+class CannotProve(ValueError):
+    """Nothing could be compared; the message is one line for the user."""
+
+
+@dataclass(frozen=True)
+class ProveRequest:
+    """What the user asked for."""
+
+    metric: str | None = None
+    steps: int | None = None
+    rule: Rule = USUAL
+
+
+@dataclass(frozen=True)
+class VersionVerdict:
+    """What the pairs say about one version. `reason` is why numbers alone do not decide."""
+
+    version: Version
+    answer: Answer
+    by: Yardstick
+    pairs: tuple[Pair, ...]
+    decision: Decision | None
+    reason: str = ""
+    likenesses: tuple[Likeness, ...] = ()
+    symptom_gone: bool | None = None
+    new_problems: tuple[str, ...] = ()
+    scores: BeforeAfter = field(default_factory=BeforeAfter)
+    outcomes: tuple[Outcome, ...] = ()
+    whole_agrees: bool | None = None
+    """Whether one pair of whole runs agrees, where the others were shortened."""
+
+    @property
+    def gain(self) -> float:
+        gains = [gain(self.by, pair.before, pair.after) for pair in self.pairs]
+        return sum(gains) / len(gains) if gains else -math.inf
+
+
+@dataclass(frozen=True)
+class Proved:
+    """The answer: the best version first. `shortened` says how long runs were, where not to the end."""
+
+    before: Version
+    baseline: tuple[Outcome, ...]
+    diagnosis: Diagnosis | None
+    verdicts: tuple[VersionVerdict, ...]
+    cost: Cost
+    shortened: str = ""
+    stopped: str = ""
+    outside: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def best(self) -> VersionVerdict:
+        return self.verdicts[0]
+
+
+class Race:
+    """Candidates against the version before them, and against each other."""
+
+    def __init__(
+        self,
+        workshop: Workshop,
+        script: Script | None,
+        before: Version,
+        candidates: Sequence[Version],
+        request: ProveRequest,
+        notify: Notify,
+    ) -> None:
+        self._script = script
+        self._before = before
+        self._candidates = list(candidates)
+        self._request = request
+        self._rule = replace(request.rule, candidates=len(candidates))
+        self._notify = notify
+        path = script.main.path if script is not None else workshop.program.name
+        self._ledger = Ledger(workshop, path, TreatRequest(request.steps, metric=request.metric), notify)
+        self._baselines: dict[int, Outcome] = {}
+        self._runs: dict[str, dict[int, Outcome]] = {one.name: {} for one in candidates}
+        self._behind: dict[str, str] = {}
+        self._steps: int | None = request.steps
+        self._shortened = ""
+
+    def run(self) -> Proved:
+        stop = self._ledger.enough_seen()
+        [first] = self._ledger.run([self._arm(self._before, 0, self._steps)], stop)
+        self._baselines[0] = first
+        if first.run is None or not first.steps:
+            return self._against_a_failure(first)
+        self._diagnosis = examined(first.run, rewritten(self._script, self._before.sources))
+        self._choose_length(first)
+        self._notify("first", {"outcome": first, "steps": self._steps, "shortened": self._shortened})
+        stopped = "the answer is clear"
+        for seed in range(self._rule.most):
+            if seed and not self._time_for_a_pair():
+                stopped = "the time is up"
+                break
+            self._pair(seed)
+            self._leave_behind()
+            verdicts = [self._verdict(one) for one in self._racing]
+            self._notify("pair", {"seed": seed, "verdicts": verdicts})
+            if all(v.decision is None or v.decision.final or v.reason for v in verdicts):
+                break
+        else:
+            stopped = f"{self._rule.most} pairs were made"
+        return self._result(first, stopped)
+
+    @property
+    def _racing(self) -> list[Version]:
+        return [one for one in self._candidates if one.name not in self._behind]
+
+    # Arms.
+
+    def _arm(self, version: Version, seed: int, steps: int | None) -> Arm:
+        name = f"{version.name}, seed {seed}"
+        arm = Arm(name, version.changes, seed, steps, sources=version.sources, files=version.files)
+        return arm if version.args is None else replace(arm, args=version.args)
+
+    def _pair(self, seed: int) -> None:
+        versions = [self._before] if seed not in self._baselines else []
+        arms = {self._arm(one, seed, self._limit).name: one for one in (*versions, *self._racing)}
+        for outcome in self._ledger.run([self._arm(one, seed, self._limit) for one in arms.values()]):
+            version = arms[outcome.arm.name]
+            if version is self._before:
+                self._baselines[seed] = outcome
+            else:
+                self._runs[version.name][seed] = outcome
+
+    @property
+    def _limit(self) -> int | None:
+        first = self._baselines[0]
+        return self._steps if first.unit == "steps" else None
+
+    def _choose_length(self, first: Outcome) -> None:
+        """Shorter runs where the time allows no pairs of whole ones."""
+        left, jobs = self._ledger.workshop.left, self._ledger.workshop.jobs
+        if first.ended == "stopped" and self._steps is None:
+            self._steps = first.steps
+            self._shortened = f"{first.steps:,} steps, where the script takes more"
+        if left is None or first.unit != "steps" or not first.seconds:
+            return
+        arms = _PROXY_PAIRS * (len(self._candidates) + 1) - 1
+        needed = first.seconds * math.ceil(arms / jobs)
+        if needed > _FOR_PAIRS * left:
+            steps = max(LEAST, int(first.steps * _FOR_PAIRS * left / needed))
+            if steps < first.steps:
+                self._steps = steps
+                self._shortened = f"{steps:,} of {first.steps:,} steps a run, for the time that was given"
+
+    def _time_for_a_pair(self) -> bool:
+        left = self._ledger.workshop.left
+        if left is None:
+            return True
+        latest = [one.seconds for one in self._ledger.outcomes[-1 - len(self._racing) :]]
+        return left > 0.9 * sum(latest) / max(1, min(self._ledger.workshop.jobs, len(latest)))
+
+    # Judging.
+
+    def _leave_behind(self) -> None:
+        """After the first pair the better half of many goes on; later those clearly behind the best stay."""
+        for one in self._racing:
+            settled = self._verdict(one).reason
+            if settled:
+                self._behind[one.name] = settled
+        racing = sorted(self._racing, key=lambda one: -self._verdict(one).gain)
+        count = len(self._runs[racing[0].name]) if racing else 0
+        if count == 1 and len(racing) > 2:
+            for one in racing[(len(racing) + 1) // 2 :]:
+                self._behind[one.name] = "behind the better half after one pair"
+            return
+        for one in racing[1:]:
+            difference = self._decision(racing[0], one)
+            if difference is not None and difference.answer == "better":
+                self._behind[one.name] = f"clearly behind {racing[0].name}"
+
+    def _decision(self, leader: Version, other: Version) -> Decision | None:
+        """The leader judged against another candidate instead of the version before."""
+        by = self._by(other)
+        pairs = self._paired(by, self._runs[other.name], self._runs[leader.name])
+        if len(pairs) < 2:
+            return None
+        return decide(*_gains(by, pairs), self._rule)
+
+    def _by(self, version: Version, other_loss: bool = False) -> Yardstick:
+        run = self._baselines[0].run
+        assert run is not None
+        symptoms = [problem.symptom for problem in self._diagnosis.problems[:1]]
+        altered = other_loss or any(change.alters_loss for change in version.changes)
+        by = yardstick(run, symptoms, self._request.metric, other_loss=altered)
+        return by or Yardstick("loss")
+
+    def _paired(
+        self, by: Yardstick, before: Mapping[int, Outcome], after: Mapping[int, Outcome]
+    ) -> list[Pair]:
+        pairs = []
+        for seed, outcome in sorted(after.items()):
+            base = before.get(seed)
+            if base is None or base.run is None or outcome.run is None:
+                continue
+            levels = [read_level(run, by, self._limit) for run in (base.run, outcome.run)]
+            if levels[0] is not None and levels[1] is not None:
+                pairs.append(Pair(seed, levels[0], levels[1]))
+        return pairs
+
+    def _verdict(self, version: Version) -> VersionVerdict:
+        by, outcomes = self._by(version), self._runs[version.name]
+        verdict = VersionVerdict(version, "cannot tell", by, (), None, outcomes=tuple(outcomes.values()))
+        first = outcomes.get(0)
+        base = self._baselines[0].run
+        if first is None or base is None:
+            return replace(verdict, reason="it was not run: the time is up")
+        failed = next((one for one in outcomes.values() if _failed(one, self._limit)), None)
+        if failed is not None:
+            answer: Answer = "worse" if failed.ended == "crashed" else "cannot tell"
+            return replace(verdict, answer=answer, reason=f"it does not run: {failed.message}")
+        assert first.run is not None
+        alike = likenesses(base, first.run, by)
+        if not by.higher and any(one.what == "loss" and one.spoils for one in alike):
+            by = self._by(version, other_loss=True)
+            alike = likenesses(base, first.run, by)
+        pairs = self._paired(by, self._baselines, outcomes)
+        verdict = replace(verdict, by=by, pairs=tuple(pairs), likenesses=alike)
+        spoilt = next((one for one in alike if one.spoils), None)
+        if spoilt is not None:
+            return replace(verdict, reason=f"the numbers cannot be compared: {spoilt.text}")
+        if not pairs:
+            return replace(verdict, reason=f"{by.words} is not in both versions")
+        if identical(base, first.run):
+            return replace(verdict, answer="no difference", reason="every number is the same in both")
+        decision = decide(*_gains(by, pairs), self._rule)
+        verdict = replace(verdict, answer=decision.answer, decision=decision)
+        return self._by_the_best(verdict)
+
+    def _by_the_best(self, verdict: VersionVerdict) -> VersionVerdict:
+        """Not better where only the end is: the best value, which a checkpoint keeps, became worse."""
+        whole = [
+            (base.run, one.run)
+            for one in verdict.outcomes
+            if (base := self._baselines.get(one.arm.seed)) is not None
+            and base.run is not None
+            and one.run is not None
+        ]
+        if verdict.answer != "better" or not verdict.by.name.startswith("val/"):
+            return verdict
+        worse = best_is_worse(whole)
+        if worse is None:
+            return verdict
+        return replace(verdict, answer="cannot tell", reason=f"its end is better, but {worse.best_text}")
+
+    # The end.
+
+    def _result(self, first: Outcome, stopped: str) -> Proved:
+        verdicts = []
+        for version in self._candidates:
+            verdict = self._verdict(version)
+            if (
+                version.name in self._behind
+                and verdict.answer in ("better", "cannot tell")
+                and not verdict.reason
+            ):
+                verdict = replace(verdict, reason=self._behind[version.name])
+            verdicts.append(self._with_consequences(verdict))
+        verdicts.sort(key=_rank)
+        if self._shortened:
+            verdicts[0] = self._compared_whole(verdicts[0], first)
+        shop = self._ledger.workshop
+        baseline = tuple(self._baselines[seed] for seed in sorted(self._baselines))
+        cost = self._ledger.cost(first)
+        return Proved(
+            self._before, baseline, self._diagnosis, tuple(verdicts), cost, self._shortened, stopped,
+            shop.listed(),
+        )  # fmt: skip
+
+    def _with_consequences(self, verdict: VersionVerdict) -> VersionVerdict:
+        """Whether the symptom is gone, what is new, and every other score."""
+        first = self._runs[verdict.version.name].get(0)
+        base = self._baselines[0].run
+        if first is None or first.run is None or base is None or not first.steps:
+            return verdict
+        sources = {**self._before.sources, **verdict.version.sources}
+        after = examined(first.run, rewritten(self._script, sources))
+        gone, fresh = changed_symptoms(self._diagnosis, after)
+        scores = before_after(base, first.run, self._limit)
+        return replace(verdict, symptom_gone=gone, new_problems=fresh, scores=scores)
+
+    def _compared_whole(self, verdict: VersionVerdict, first: Outcome) -> VersionVerdict:
+        """One pair of whole runs, where there is time for it: whether short runs rank as whole ones do."""
+        left = self._ledger.workshop.left
+        if (
+            first.ended != "finished"
+            or first.run is None
+            or (left is not None and left < 1.1 * first.seconds)
+        ):
+            return verdict
+        arm = replace(self._arm(verdict.version, 0, None), name=f"{verdict.version.name}, whole")
+        [whole] = self._ledger.run([arm])
+        levels = [read_level(run, verdict.by) if run is not None else None for run in (first.run, whole.run)]
+        if levels[0] is None or levels[1] is None:
+            return verdict
+        agrees = gain(verdict.by, levels[0], levels[1]) * verdict.gain > 0
+        if agrees or verdict.answer not in ("better", "worse"):
+            return replace(verdict, whole_agrees=agrees)
+        reason = "the shortened runs say so, but one pair of whole runs says the opposite"
+        return replace(verdict, answer="cannot tell", whole_agrees=False, reason=reason)
+
+    def _against_a_failure(self, first: Outcome) -> Proved:
+        """The version before does not train at all: one that does is better."""
+        if first.ended != "crashed":
+            raise CannotProve(f"the version before could not be observed: {first.message}")
+        verdicts = []
+        for version in self._candidates:
+            arms = [self._arm(version, seed, self._steps) for seed in (0, 1)]
+            outcomes = self._ledger.run(arms)
+            failed = next((one for one in outcomes if _failed(one, None)), None)
+            runs = tuple(outcomes)
+            verdict = VersionVerdict(version, "better", Yardstick("loss"), (), None, outcomes=runs)
+            reason = f"before, the script fails ({first.message}); now it trains"
+            if failed is not None or not outcomes:
+                why = failed.message if failed is not None else "the time is up"
+                verdict, reason = replace(verdict, answer="cannot tell"), f"neither version trains: {why}"
+            verdicts.append(replace(verdict, reason=reason))
+        verdicts.sort(key=_rank)
+        stopped = "the version before does not train"
+        cost = self._ledger.cost(first)
+        return Proved(self._before, (first,), None, tuple(verdicts), cost, stopped=stopped)
+
+
+def _gains(by: Yardstick, pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
+    gains = [gain(by, pair.before, pair.after) for pair in pairs]
+    return gains, [gain_error(by, pair.before, pair.after) for pair in pairs]
+
+
+def _failed(outcome: Outcome, steps: int | None) -> bool:
+    broken = outcome.run is None or not outcome.steps or bool(outcome.failed)
+    return broken or outcome.ended == "crashed" or (steps is not None and outcome.cut_short(steps))
+
+
+_ORDER: Mapping[Answer, int] = {"better": 0, "no difference": 1, "cannot tell": 1, "worse": 2}
+
+
+def _rank(verdict: VersionVerdict) -> tuple[int, float]:
+    spoilt = any(one.spoils for one in verdict.likenesses)
+    return _ORDER[verdict.answer] + spoilt, -verdict.gain
+
+
+def compared_runs(proved: Proved) -> dict[str, list[Run]]:
+    """The runs of the version before and of the best candidate, for a picture."""
+    before = [one.run for one in proved.baseline if one.run is not None]
+    after = [one.run for one in proved.best.outcomes if one.run is not None]
+    return {"before": before, proved.best.version.name: after}

@@ -1,0 +1,171 @@
+"""Whether the numbers of two versions mean the same: what the loss computes, which data, how long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from traindx.core.kinds import loss_kind
+from traindx.core.nouns import Run
+from traindx.experiment.measure import Yardstick
+
+# Samples count as the same when so many of those compared are in both versions.
+_SAME_SAMPLES = 0.95
+# Where only some rows of large batches were sampled, so few in common are other samples.
+_OTHER_SAMPLES = 0.2
+_AS_LONG = 0.05
+# So many samples of validation that were trained on make its numbers those of training.
+_KNOWN, _KNOWN_BEFORE = 0.1, 0.5
+_LOSS_FACTS = ("reduction", "label_smoothing", "weights", "ignore_index")
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """One thing compared between two versions; None where it could not be. With `spoils` their numbers
+    say nothing about each other."""
+
+    what: str
+    same: bool | None
+    text: str = ""
+    spoils: bool = False
+
+
+def likenesses(before: Run, after: Run, by: Yardstick) -> tuple[Likeness, ...]:
+    """Everything that is compared, for a pair of runs on the same seed."""
+    return tuple(_likenesses(before, after, by))
+
+
+def _likenesses(before: Run, after: Run, by: Yardstick) -> Iterator[Likeness]:
+    yield _loss(before, after, by)
+    yield _validation(before, after, by)
+    yield _training_data(before, after)
+    yield _length(before, after)
+    yield from _only_measured(before, after, by)
+    yield from _leak(before, after, by)
+
+
+def _loss(before: Run, after: Run, by: Yardstick) -> Likeness:
+    kinds = [_losses(run) for run in (before, after)]
+    if not all(kinds):
+        return Likeness("loss", None)
+    if kinds[0] == kinds[1]:
+        return Likeness("loss", True)
+    text = f"the loss computes something else: {' and '.join(kinds[0])} -> {' and '.join(kinds[1])}"
+    return Likeness("loss", False, text, spoils=not by.higher and by.name.endswith("loss"))
+
+
+def _losses(run: Run) -> list[str]:
+    """The losses that are differentiated or evaluated, with what decides their scale."""
+    facts = run.facts.get("losses")
+    found = set()
+    for fact in facts if isinstance(facts, Sequence) else ():
+        if isinstance(fact, Mapping):
+            details = [
+                f"{name} {fact[name]}" for name in _LOSS_FACTS if fact.get(name) not in (None, "", "mean")
+            ]
+            found.add(" ".join([loss_kind(fact), *details]))
+    return sorted(found)
+
+
+def _validation(before: Run, after: Run, by: Yardstick) -> Likeness:
+    spoils = by.name.startswith(("val/", "test/"))
+    share, same = _samples_shared(before, after, "validation")
+    if same is not False:
+        return Likeness("validation data", same)
+    text = f"validation is on other samples: {share:.0%} of those compared are the same"
+    return Likeness("validation data", False, text, spoils)
+
+
+def _training_data(before: Run, after: Run) -> Likeness:
+    _, same = _samples_shared(before, after)
+    if same is not False:
+        return Likeness("training data", same)
+    counts = [_samples(run).get("distinct") for run in (before, after)]
+    seen = f" ({counts[0]:,} -> {counts[1]:,} seen)" if all(isinstance(c, int) for c in counts) else ""
+    return Likeness("training data", False, f"other samples are trained on{seen}")
+
+
+def _length(before: Run, after: Run) -> Likeness:
+    trained = [_trained(run) for run in (before, after)]
+    if trained[0] is None or trained[1] is None or trained[0] <= 0:
+        return Likeness("length", None)
+    ratio = trained[1] / trained[0]
+    if abs(ratio - 1) <= _AS_LONG:
+        return Likeness("length", True)
+    return Likeness("length", False, f"it trains on {ratio:.2g} times as many samples")
+
+
+def _trained(run: Run) -> float | None:
+    size, last = run.settings.get("batch_size"), run.last_step
+    if last is None or run.axis != "step":
+        return last
+    return last * size if isinstance(size, int | float) and not isinstance(size, bool) else last
+
+
+def _only_measured(before: Run, after: Run, by: Yardstick) -> Iterator[Likeness]:
+    """The same training to the last digit, and yet another value: only the measurement differs."""
+    if (
+        by.name in ("loss", "step_s")
+        or not _equal(before, after, "loss")
+        or not _equal(before, after, "grad_norm")
+    ):
+        return
+    if not _equal(before, after, by.name):
+        text = (
+            f"the training itself is the same to the last digit: the change only affects how {by.words} is "
+            "measured"
+        )
+        yield Likeness("measurement", False, text, spoils=True)
+
+
+def _leak(before: Run, after: Run, by: Yardstick) -> Iterator[Likeness]:
+    known = [_known(run) for run in (before, after)]
+    if known[0] is None or known[1] is None or not by.name.startswith(("val/", "test/")):
+        return
+    if known[1] >= _KNOWN and known[0] <= _KNOWN_BEFORE * known[1]:
+        text = f"{known[1]:.0%} of the validation samples are trained on ({known[0]:.0%} before)"
+        yield Likeness("leak", False, text, spoils=True)
+
+
+def identical(before: Run, after: Run) -> bool:
+    """Whether two runs have the same numbers in every series that is about the training."""
+    names = [name for name, one in before.series.items() if one.goal != "none" or name in ("lr", "grad_norm")]
+    return bool(names) and all(_equal(before, after, name) for name in names)
+
+
+def _equal(before: Run, after: Run, name: str) -> bool:
+    one, other = before.series.get(name), after.series.get(name)
+    if one is None or other is None or len(one) != len(other) or not len(one):
+        return False
+    return bool(np.array_equal(one.values, other.values, equal_nan=True))
+
+
+def _samples(run: Run) -> Mapping[str, Any]:
+    samples = run.facts.get("samples")
+    return samples if isinstance(samples, Mapping) else {}
+
+
+def _known(run: Run) -> float | None:
+    held_out = _samples(run).get("validation")
+    if not isinstance(held_out, Mapping) or not held_out.get("taken"):
+        return None
+    return float(held_out.get("known", 0)) / float(held_out["taken"])
+
+
+def _samples_shared(before: Run, after: Run, part: str = "") -> tuple[float, bool | None]:
+    """The share of all samples that is in both, by the smallest marks of both together, and whether they are
+    the same samples; None where that cannot be said."""
+    facts = [_samples(run).get(part) if part else _samples(run) for run in (before, after)]
+    known = [fact for fact in facts if isinstance(fact, Mapping) and fact.get("sketch")]
+    if len(known) < 2:
+        return 0.0, None
+    first, second = ({str(mark) for mark in fact["sketch"]} for fact in known)
+    smallest = sorted(first | second)[: max(len(first), len(second))]
+    share = sum(mark in first and mark in second for mark in smallest) / len(smallest)
+    if share >= _SAME_SAMPLES:
+        return share, True
+    certain = all(fact.get("every_row") for fact in known)
+    return share, False if share < (_SAME_SAMPLES if certain else _OTHER_SAMPLES) else None

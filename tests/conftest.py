@@ -12,6 +12,8 @@ from hypothesis import settings
 
 from tests.slow import is_slow
 
+# Tests run side by side: trainings of two threads each would wait for one another.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("traindx", deadline=None)
 settings.load_profile("traindx")
 # A shell lets what it starts in the background ignore these, and programs that tests interrupt inherit it.

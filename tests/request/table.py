@@ -23,6 +23,7 @@ TABLES = {
     "cases.toml": "",
     "second.toml": "second-",
     "third.toml": "third-",
+    "fourth.toml": "fourth-",
 }  # with what the ids of their words begin
 PROCESSES = (
     "run",
@@ -141,7 +142,7 @@ def _place(word: str, folder: Path) -> str:
 
 def stored(word: str) -> Path | None:
     """The file of the cases that a word of a command names."""
-    if word.startswith(("second/", "third/")):
+    if word.startswith(("second/", "third/", "fourth/")):
         return HERE / word
     return CASES / word if word.startswith(("logs/", "dialogues/", "scripts/")) else None
 

@@ -1,0 +1,1 @@
+"""The fourth author's logs: written from the five guides alone."""

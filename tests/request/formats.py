@@ -1,4 +1,4 @@
-"""Curves as trainings give them, and the files and prints of training tools: what the makers of logs share."""
+"""Curves as trainings give them, and the files and prints of training tools, for all makers of logs."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def short(value: Any, digits: int = 4) -> Any:
 
 @dataclass(frozen=True)
 class Files:
-    """Writes the logs of one author: below which folder, with how many digits, empty values as null or not."""
+    """Writes the logs of one author: below which folder, with how many digits, with empty values as null."""
 
     folder: str
     digits: int = 4

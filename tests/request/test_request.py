@@ -1,4 +1,4 @@
-"""Every item of the request (items.tsv): what must be said about it (cases.toml and the other authors' tables)."""
+"""Every item of the request (items.tsv): what must be said about it (cases.toml and three others)."""
 
 from __future__ import annotations
 

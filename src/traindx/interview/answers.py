@@ -187,7 +187,7 @@ def _progress(question: Question, text: str) -> Answer:
         )
     share = done / total if total else 0.0
     name = "early" if share < _EARLY else "late" if share > _LATE else "under_way"
-    return Answer(question.id, text, options=(name,), settings={"max_steps": total})
+    return Answer(question.id, text, options=(name,), settings={"max_steps": total, "steps_done": done})
 
 
 def _waiting(question: Question, text: str) -> Answer:

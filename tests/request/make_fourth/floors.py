@@ -92,7 +92,9 @@ def _late_fall() -> None:
             "step": t * 50,
             "train_loss": rough(r, clean, 0.008),
             "val_loss": rough(r, clean * 1.03, 0.012),
-            "val_acc": np.clip(0.5 + 0.49 / (1 + np.exp(-(t - 66) / 4.0)) + 0.006 * r.standard_normal(n), 0, 1),
+            "val_acc": np.clip(
+                0.5 + 0.49 / (1 + np.exp(-(t - 66) / 4.0)) + 0.006 * r.standard_normal(n), 0, 1
+            ),
         },
         {"config": {"optimizer": "adam", "lr": 1e-3, "batch_size": 256}},
     )

@@ -89,7 +89,11 @@ def _gaps() -> None:
         [
             f"epoch={i} train_loss={x:.4f} valid_loss={v:.4f}"
             for i, (x, v) in enumerate(
-                zip(rough(r, expo(n, 1.61, 0.004, 8), 0.03), rough(r, expo(n, 1.6, 1.05, 2), 0.02), strict=True)
+                zip(
+                    rough(r, expo(n, 1.61, 0.004, 8), 0.03),
+                    rough(r, expo(n, 1.6, 1.05, 2), 0.02),
+                    strict=True,
+                )
             )
         ],
     )
@@ -100,7 +104,12 @@ def _swings() -> None:
     t = np.arange(n)
     FILES.lines(
         "swings_large_steps.jsonl",
-        {"step": t * 10, "loss": 1.3 + 0.6 * np.sin(t * 2.1) * np.exp(0.3 * r.standard_normal(n)) + 0.2 * r.standard_normal(n)},
+        {
+            "step": t * 10,
+            "loss": 1.3
+            + 0.6 * np.sin(t * 2.1) * np.exp(0.3 * r.standard_normal(n))
+            + 0.2 * r.standard_normal(n),
+        },
         {"config": {"optimizer": "adam", "lr": 0.08, "batch_size": 128}},
     )
     r, n = rng("wider"), 90
@@ -109,7 +118,10 @@ def _swings() -> None:
         "swings_wider.csv",
         {
             "iter": t,
-            "loss": 0.9 + 0.02 * np.exp(t / 24) * np.sin(t * 1.9) + 0.004 * np.exp(t / 26) + 0.01 * r.standard_normal(n),
+            "loss": 0.9
+            + 0.02 * np.exp(t / 24) * np.sin(t * 1.9)
+            + 0.004 * np.exp(t / 26)
+            + 0.01 * r.standard_normal(n),
             "lr": [0.6] * n,
         },
     )
@@ -121,7 +133,9 @@ def _not_numbers() -> None:
     loss[118:] = NAN
     norm = level(r, n, 0.7, 0.15)
     norm[118:] = NAN
-    FILES.table("nan_calm_norms.csv", {"step": np.arange(n) * 5, "loss": loss, "grad_norm": norm, "lr": [3e-4] * n})
+    FILES.table(
+        "nan_calm_norms.csv", {"step": np.arange(n) * 5, "loss": loss, "grad_norm": norm, "lr": [3e-4] * n}
+    )
     r = rng("at once")
     FILES.text(
         "nan_second_step.txt",

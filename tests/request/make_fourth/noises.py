@@ -83,7 +83,9 @@ def _longer_sequences() -> None:
     r, n = rng("sequences"), 200
     t = np.arange(n)
     length = np.where(t < 60, 128, np.where(t < 130, 512, 2048))
-    jump = np.where(t < 60, 0, np.where(t < 130, 0.35 * np.exp(-(t - 60) / 15), 0.3 * np.exp(-(t - 130) / 15)))
+    jump = np.where(
+        t < 60, 0, np.where(t < 130, 0.35 * np.exp(-(t - 60) / 15), 0.3 * np.exp(-(t - 130) / 15))
+    )
     FILES.lines(
         "ok_longer_sequences.jsonl",
         {
@@ -137,7 +139,11 @@ def _not_measured() -> None:
     val[4::5] = rough(r, expo(12, 1.1, 0.42, 3), 0.01)
     FILES.table(
         "ok_validated_every_fifth.csv",
-        {"epoch": np.arange(1, n + 1), "train_loss": rough(r, expo(n, 1.7, 0.36, 15), 0.015), "val_loss": val},
+        {
+            "epoch": np.arange(1, n + 1),
+            "train_loss": rough(r, expo(n, 1.7, 0.36, 15), 0.015),
+            "val_loss": val,
+        },
     )
 
 
@@ -163,5 +169,8 @@ def _outlier() -> None:
     loss[211] = 1.9
     FILES.text(
         "ok_one_hard_batch.txt",
-        [f"step {i * 10:5d} | loss {loss[i]:.4f} | gnorm {1.2 * np.exp(0.2 * r.standard_normal()):.3f}" for i in range(n)],
+        [
+            f"step {i * 10:5d} | loss {loss[i]:.4f} | gnorm {1.2 * np.exp(0.2 * r.standard_normal()):.3f}"
+            for i in range(n)
+        ],
     )

@@ -149,8 +149,11 @@ def _at_output(case: Case, activation: str) -> bool:
 
 
 def shown(names: list[str], most: int = 3) -> str:
-    """`a`, `b` and 4 more."""
-    quoted = [f"`{name.removesuffix('.input')}`" for name in names[:most]]
+    """`a`, the input of `b` and 4 more."""
+    quoted = [
+        f"the input of `{name.removesuffix('.input')}`" if name.endswith(".input") else f"`{name}`"
+        for name in names[:most]
+    ]
     more = len(names) - most
     return ", ".join(quoted) + (f" and {more} more" if more > 0 else "")
 

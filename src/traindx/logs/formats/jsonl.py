@@ -3,16 +3,21 @@
 Keys may differ from line to line; nested objects become names with `/`. Bare NaN and Infinity are
 values, null is a gap. A column of words like `"split": "val"` gives the split of its rows. Torn
 and foreign lines are skipped and counted. Lines whose objects have no step and no known metric
-(data sets of prompts, for example) are not taken for a training.
+(data sets of prompts, for example) are not taken for a training. A first line that holds the settings
+(`{"config": {"lr": 3e-4}}`) is read as such.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from traindx.core.nouns import Unreadable
 from traindx.core.units import Bundle, Claim, Reader
 from traindx.logs import generic, jsons
 from traindx.logs.log import Log
 from traindx.logs.log_file import File
+
+_SETTINGS = ("config", "args", "hparams", "hyperparameters", "settings")
 
 
 def claim(file: File) -> Claim | None:
@@ -28,7 +33,15 @@ def claim(file: File) -> Claim | None:
 
 def read(bundle: Bundle) -> list[Log]:
     """All trainings in one file."""
-    return generic.logs(jsons.read_table(bundle.files[0]))
+    file = bundle.files[0]
+    table = jsons.read_table(file)
+    settings: dict[str, object] = {}
+    for key, value in (generic.head_rows(file) or [{}])[0].items():
+        if key.lower() in _SETTINGS and isinstance(value, Mapping):
+            settings |= value
+            for name in [name for name in table.values if name.startswith(f"{key}/")]:
+                del table.values[name]
+    return generic.logs(table, config=settings)
 
 
 READER = Reader("jsonl", "JSON lines", 70, claim, read)

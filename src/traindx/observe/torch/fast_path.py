@@ -3,7 +3,7 @@
 Python run between the operations of a training runs with cold caches and costs many times what it does in a
 loop of its own. So an ordinary step leaves a tuple, and everything else waits for every sixteenth. Where
 even that is more than the budget allows, steps between two rows are passed over: they are counted, and a
-loss or a gradient norm that is no number still ends the passing.
+loss or a gradient norm that is no number, or a loss that leaps, still ends the passing.
 """
 
 from __future__ import annotations
@@ -76,16 +76,16 @@ class Quick:
             try:
                 began = perf_counter()
                 loss = tensors[0] if type(tensors) is tuple and len(tensors) == 1 else None
-                value, finite = None, True
+                value, usual = None, True
                 if type(loss) is torch.Tensor and loss.is_cpu and loss.numel() == 1:
                     value = loss.item()
-                    finite = type(value) is float and -inf < value < inf
+                    usual = type(value) is float and -inf < value <= steps.leaps.limit and value < inf
                 validation = steps.watching.validation
-                if finite and self.passing:
+                if usual and self.passing:
                     if validation.pending:
                         validation.commit(training=True)
                     taken = True
-                elif finite and value is not None and not (steps._losses or validation.pending):
+                elif usual and value is not None and not (steps._losses or validation.pending):
                     taken = bool(kwargs.get("accumulate_grad", True))
                     if taken:
                         steps._losses.append(value)
@@ -270,6 +270,7 @@ class Quick:
         steps, recorder, budget = self.steps, self.recorder, self.recorder.budget
         self.known.count += len(waiting)
         rows = [self._row(one) for one in waiting]
+        steps.leaps.passed(one[2] for one in waiting)
         making = perf_counter() - began
         steps.watching.step_done(rows[-1], waiting[-1][-1] or 0.0, began)
         for row in rows:

@@ -18,6 +18,7 @@ from traindx.observe.clock import perf_counter
 from traindx.observe.torch.accumulating import AccumulationCounts
 from traindx.observe.torch.by_hand import ByHand
 from traindx.observe.torch.fast_path import ALL_ROWS, Quick
+from traindx.observe.torch.loss_leaps import LossLeaps
 from traindx.observe.torch.optimizer_state import Hidden, Known, Optimizers
 from traindx.observe.torch.scalars import Row, limited, scalar, together
 from traindx.observe.torch.shared_rows import SharedRows
@@ -57,6 +58,7 @@ class Steps:
         self.rows = SharedRows(watching)
         self.accumulation = AccumulationCounts(watching)
         self.by_hand = ByHand(self)
+        self.leaps = LossLeaps(watching)
         self._norm_due = True
         self.quick = Quick(self)
         self.own = 0.0
@@ -207,6 +209,10 @@ class Steps:
             if self.watching.nonfinite_stop is not None:
                 # The rows of quick steps wait for others; this one may have to stop the training.
                 self.quick.off()
+        elif isinstance(loss, float):
+            if loss > self.leaps.limit:
+                self.watching.guard("leaps", self.leaps.leaped, loss, listed[0])
+            self.leaps.passed((min(loss, self.leaps.limit),))
         self.watching.losses.backward_called(loss)
 
     def keep_losses(self, latest: int) -> None:

@@ -1,7 +1,8 @@
 """Warm-up is set to last as long as the whole run, or longer.
 
 Compares the configured warm-up with the planned length: steps with steps, epochs with epochs, as the
-key says (`warmup_steps`, `warmup_epochs`). A value below 1 is a share of the run.
+key says (`warmup_steps`, `warmup_epochs`). A value below 1 is a share of the run. Where somebody said at
+which step the run is, also with that.
 
 Could not look when the planned length is not known in the same unit.
 """
@@ -28,6 +29,12 @@ def detect(case: Case, *, warmup_share: float = 1.0) -> Detected:
         planned, warmup = 1.0, ratio
     if not warmup:
         return None
+    done = case.number("steps_done")
+    if done and not epochs and done < warmup:
+        sentence = (
+            f"Step {text(done)} is within the warm-up of {text(warmup)} steps: the peak is still to come."
+        )
+        return Finding(sentence, numbers={"warmup": warmup, "steps_done": done})
     if not planned or planned <= 0:
         return Skipped("the planned number of steps or epochs")
     if warmup < warmup_share * planned:
@@ -46,12 +53,14 @@ def _steps(case: Case) -> float | None:
 
 def fires() -> Runs:
     yield run({}, settings={"warmup": 500, "max_steps": 300})
+    yield run({}, settings={"warmup": 500, "max_steps": 3000, "steps_done": 200})
     longer = run({}, settings={"warmup": 20, "epochs": 10})
     yield replace(longer, config={"warmup_epochs": 20})
 
 
 def silent() -> Runs:
     yield run({}, settings={"warmup": 100, "max_steps": 3000})
+    yield run({}, settings={"warmup": 100, "max_steps": 3000, "steps_done": 200})
     yield run({}, settings={"warmup": 0, "warmup_ratio": 0.1, "max_steps": 300})
     yield run({}, settings={"warmup": 500})
     yield replace(run({}, settings={"warmup": 10, "epochs": 400}), config={"warmup_epochs": 10})

@@ -61,7 +61,7 @@ double_descent debugging_hygiene
 # What a run may know about itself: the only words a remedy may leave open.
 PLACEHOLDERS = set(
     """
-    lr_zero steps_done lr lr_lower
+    lr_zero lr_never steps_done lr lr_lower
     lr_tenth lr_higher lr_rose_at lr_first lr_last optimizer batch batch_higher batch_lower accumulation
     clip clip_new grad_norm grad_peak weight_decay weight_decay_lower dropout dropout_lower precision
     momentum beta1 beta2 eps warmup warmup_new total_steps onset best_step best_value last_value first_value

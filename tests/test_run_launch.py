@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.run_scripts.calling import SCRIPTS, Result, both, call, facts, plain, recorded
+from traindx.observe.log_links import event_files
 
 IDENTITY = SCRIPTS / "identity.py"
 
@@ -273,3 +274,14 @@ def test_log_files_of_the_program_are_linked(tmp_path: Path) -> None:
         "events.out.tfevents.1.host",
         "wandb/offline-run-20250102_030405-abc123",
     ]
+
+
+def test_event_files_that_python_did_not_open_are_found_by_the_process(tmp_path: Path) -> None:
+    for name in ("runs/a/events.out.tfevents.17.host.321.0.v2", "events.out.tfevents.17.my.host.321.1"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / ".cache").mkdir()
+    for other in ("events.out.tfevents.17.host.99.0", ".cache/events.out.tfevents.17.host.321.0", "321.csv"):
+        (tmp_path / other).touch()
+    found = [Path(path).name for path in event_files([str(tmp_path)], 321)]
+    assert found == ["events.out.tfevents.17.my.host.321.1", "events.out.tfevents.17.host.321.0.v2"]

@@ -188,9 +188,7 @@ if sys.argv[1] == "tensorflow":
 def two_models() -> Any:
     x, y = data()
     for width in (8, 16):
-        model = keras.Sequential(
-            [keras.Input((64,)), layers.Dense(width, activation="relu"), layers.Dense(10)]
-        )
+        model = keras.Sequential([layers.Dense(width, activation="relu"), layers.Dense(10)])
         model.compile("adam", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
         model.fit(x, y, batch_size=64, epochs=2, verbose=0)
     return model, {}

@@ -146,6 +146,9 @@ def random_numbers_of_a_graph_stay(tensorflow: Trained) -> None:
 def trainings_are_counted_apart(tensorflow: Trained) -> None:
     runs = traindx.read(tensorflow.folder / "two_models").runs
     assert [len(one.series["loss"]) for one in runs] == [16, 16]
+    # Without an `Input` a model has no weights before its first step is traced.
+    model = tensorflow.facts("two_models")["models"][0]
+    assert (model["parameters"], model["layers"]) == (64 * 16 + 16 + 16 * 10 + 10, 2)
 
 
 def nan_is_recorded_with_its_origin(trained: Trained) -> None:

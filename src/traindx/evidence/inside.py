@@ -38,6 +38,12 @@ class Inside:
         """Of what is at rest (a checkpoint, data): what it is, and its size; empty for a training."""
         return self.fact("checked")
 
+    @property
+    def crowding(self) -> float:
+        """How many processes wanted each core of the machine when the recording ended, at least 1."""
+        value = self.run.facts.get("crowding")
+        return float(value) if isinstance(value, int | float) and 1 <= value <= _LARGEST else 1.0
+
     def concerns(self, area: str) -> bool:
         """Whether the detectors of an area are asked: of what is at rest only those it was measured for."""
         return not self.checked or area in words(self.checked, "areas")

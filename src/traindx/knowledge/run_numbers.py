@@ -103,7 +103,10 @@ def _rates(case: Case, findings: Iterable[Finding]) -> dict[str, str]:
     """
     rate = case.lr_value
     if any(finding.id == "lr_zero" for finding in findings):
-        return {"lr_zero": "0"}
+        peak = 0.0 if case.lr is None else float(case.lr.y.max())
+        if peak <= 0:
+            return {"lr_zero": "0", "lr_never": "0"}
+        return {"lr_zero": "0", "lr": short(peak), "lr_first": short(peak), "lr_last": "0"}
     if rate is None or not rate > 0:
         return {}
     usual = {f.id: float(f.numbers["lr_usual"]) for f in findings if "lr_usual" in f.numbers}

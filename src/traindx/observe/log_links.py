@@ -1,6 +1,7 @@
 """The log files that the program itself writes: their paths, so that they can be read with the recording.
 
-Python reports every file that is opened. Only names that look like those of logs are kept.
+Python reports every file that is opened. Only names that look like those of logs are kept. TensorFlow opens
+its event files outside of Python: they are found at the end, by their names, which hold the process id.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 _WRITES = os.O_WRONLY | os.O_RDWR
@@ -16,6 +17,7 @@ _MOST = 100
 _ENDINGS = (".csv", ".jsonl", ".ndjson", ".json", ".log", ".txt")
 _ALWAYS = re.compile(r"\.(?:csv|jsonl|ndjson|log)$|^events\.out\.tfevents\.", re.IGNORECASE)
 _WANDB = re.compile(r".*[/\\]wandb[/\\](?:offline-)?run-\d{8}_\d{6}-\w+(?=[/\\])")
+_FOLDERS, _ENTRIES, _DEPTH = 50, 5000, 5
 _TELLING = re.compile(r"log|hist|metric|result|score|loss|trainer_state|progress|stats", re.IGNORECASE)
 
 
@@ -26,15 +28,19 @@ class Links:
         self.paths: list[str] = []
         self._changed = changed
         self._ours = os.path.join(os.path.abspath(ours), "")
+        self._folders = [os.getcwd()]
         self._open = True
 
     def listen(self) -> None:
         sys.addaudithook(self._audit)
 
     def _audit(self, event: str, args: tuple[Any, ...]) -> None:
-        if event != "open" or not self._open:
+        if event not in ("open", "os.mkdir") or not self._open:
             return
         try:
+            if event == "os.mkdir":
+                self._folder_made(args[0])
+                return
             path, _, flags = args
             if flags & _WRITES and type(path) in (str, bytes):
                 self._opened(os.fsdecode(path))
@@ -51,6 +57,10 @@ class Links:
         run = _WANDB.match(full)
         self.add(run[0] if run else full)
 
+    def _folder_made(self, path: object) -> None:
+        if type(path) in (str, bytes) and len(self._folders) < _FOLDERS:
+            self._folders.append(os.path.abspath(os.fsdecode(path)))  # type: ignore[arg-type]
+
     def add(self, path: str) -> None:
         """Keep a path once; the recording's own files are no links."""
         if path in self.paths or path.startswith(self._ours) or len(self.paths) >= _MOST:
@@ -66,7 +76,24 @@ class Links:
         if isinstance(folder, str):
             # `run.dir` holds the run's files; the log itself is next to it.
             self.add(os.path.dirname(os.path.abspath(folder)))
+        if "tensorflow" in sys.modules:
+            for path in event_files(self._folders, os.getpid()):
+                self.add(path)
         there = [path for path in self.paths if os.path.exists(path)]
         if there != self.paths:
             self.paths[:] = there
             self._changed(there)
+
+
+def event_files(folders: Iterable[str], pid: int) -> Iterator[str]:
+    """TensorBoard's event files of a process in folders and below; hidden folders are passed over."""
+    ours = re.compile(rf"^events\.out\.tfevents\.\d+\..*\.{pid}\.")
+    entries = 0
+    for start in dict.fromkeys(folders):
+        for folder, inner, files in os.walk(start):
+            yield from (os.path.join(folder, name) for name in sorted(files) if ours.match(name))
+            entries += len(inner) + len(files)
+            if entries > _ENTRIES:
+                return
+            deep = folder.count(os.sep) - start.count(os.sep) >= _DEPTH
+            inner[:] = [] if deep else sorted(name for name in inner if not name.startswith("."))

@@ -16,7 +16,7 @@ from threading import get_ident
 from typing import NoReturn
 
 from traindx.observe.budget import Budget
-from traindx.observe.clock import perf_counter, wall_clock
+from traindx.observe.clock import crowding, perf_counter, wall_clock
 from traindx.observe.facts_file import FactsFile
 from traindx.observe.journal import Journal
 from traindx.observe.pending import Pending, sample
@@ -251,6 +251,7 @@ class Recorder(FactsFile):
             self.unseen("printed output", f"{self._pending.cut} characters of it were not kept")
         self.flush()
         how, text = self.ended(how, text)
+        self.fact("crowding", crowding())
         self.fact("ended", {"how": how, "text": text, "t": round(self.now(), 3), "step": self.step})
         self.event("ended", text or how, {"how": how})
         self.journal.end()

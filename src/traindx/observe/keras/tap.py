@@ -2,7 +2,7 @@
 
 A tap is open for the thread in which the step is traced. The patched methods of Keras hand it tensors; `out`
 gives small tensors that leave the step as ordinary outputs, so that nothing is called back from a graph, no
-variable is made and no random number drawn. LayerNames stay here, in Python.
+variable is made and no random number drawn. Names of layers stay here, in Python.
 """
 
 from __future__ import annotations
@@ -12,14 +12,11 @@ from collections.abc import Callable, Iterable
 from math import prod
 from typing import Any
 
-from traindx.observe.keras.layer_statistics import activation_of
-from traindx.observe.keras.small_tensors import activation_sample, batch_sample, total, update_numbers
+from traindx.observe.keras.outputs_of_step import StepOutputs, is_sampled
 from traindx.observe.keras.suspects import stretched, suspect
 from traindx.observe.keras.tensors import flat, is_real, number, scope_of, tape_records, untracked
 
-_ACTIVATIONS = 400
 _MOST = 16
-_PRODUCTS = ("Mul", "RealDiv", "Div")
 _open = threading.local()
 
 
@@ -66,23 +63,14 @@ class Tap:
         self.scope = scope_of()
         self.optimizers: list[Any] = []
         self.held: list[list[Any]] = []
-        self.variables: list[Any] = []
-        self.layers: list[Any] = []
         self.roots: list[Any] = []
         self.last_layer: Any = None
         self.losses: list[tuple[Any, Any, Any]] = []
-        self.scalar_names: tuple[str, ...] = ()
         # The operation of the script's own that is most likely to make NaN, and tables of samples by samples.
         self.suspect = ""
         self.stretched: list[dict[str, str]] = []
+        self.outputs = StepOutputs(full, activations=activations, checks=not listens, scope=self.scope)
         self._failed = failed
-        self._wants_activations = activations
-        self._scalars: dict[str, Any] = {}
-        self._updates: list[Any] = []
-        self._gradients: list[Any] = []
-        self._activations: list[Any] = []
-        self._data: dict[str, Any] = {}
-        self._there: Any = None
         self._fitted: list[Any] = []
         self._targets: list[tuple[Any, set[int]]] = []
         self._loss: Any = None
@@ -97,6 +85,22 @@ class Tap:
 
     def __exit__(self, *_: object) -> None:
         _open.tap = self._outer
+
+    @property
+    def variables(self) -> list[Any]:
+        return self.outputs.variables
+
+    @property
+    def layers(self) -> list[Any]:
+        return self.outputs.layers
+
+    @property
+    def scalar_names(self) -> tuple[str, ...]:
+        return self.outputs.scalar_names
+
+    def out(self) -> dict[str, Any]:
+        """Everything as one structure of tensors."""
+        return self.outputs.out()
 
     def mine(self, tensor: Any) -> bool:
         """Whether a tensor can leave with this step: not one of a loop, a branch or a model being built."""
@@ -134,13 +138,8 @@ class Tap:
 
     def begins(self, batch: Any) -> None:
         """TensorFlow: the moment at which the batch of this step is there, by its own clock."""
-        if self.scope is None or not self._wants_activations:
-            return
-        import tensorflow
-
-        tensors = [one for one in flat(batch) if self.mine(one)]
-        with tensorflow.control_dependencies(tensors[:1]):
-            self._there = tensorflow.timestamp()
+        if self.scope is not None:
+            self.outputs.arrived([one for one in flat(batch) if self.mine(one)])
 
     def saw_loss(self, loss: Any, *, unscaled: bool = False) -> None:
         """The loss of the step before it is scaled, or what Keras computed as such."""
@@ -168,11 +167,10 @@ class Tap:
             return
         if self.mine(value):
             self._fitted.append(value)
-        self._check("output", [given[0]])
-        self._check("target", [wanted[0]] if self.mine(wanted[0]) and is_real(wanted[0]) else [])
-        if self.full and "output" not in self._data and self.mine(wanted[0]):
-            self._data["target"] = batch_sample(wanted[0])
-            self._data["output"] = batch_sample(given[0])
+        self.outputs.check("output", [given[0]])
+        self.outputs.check("target", [wanted[0]] if self.mine(wanted[0]) and is_real(wanted[0]) else [])
+        if self.mine(wanted[0]):
+            self.outputs.compared(wanted[0], given[0])
 
     def apply(
         self, optimizer: Any, gradients: list[Any], variables: list[Any], call: Callable[[], Any]
@@ -196,19 +194,17 @@ class Tap:
     def leave_gradient(self) -> tuple[Any, ...]:
         """What was gathered where the gradient is taken, to be part of its result."""
         self.inside_gradient, self.carries = False, True
-        gathered, self._activations = tuple(self._activations), []
-        return gathered
+        return self.outputs.take_activations()
 
     def saw_step(self, loss: Any, x: Any, y: Any, y_pred: Any, gathered: tuple[Any, ...]) -> None:
         """The result of the gradient function, after it was left."""
-        self._activations = list(gathered)
-        self._scalars["loss/0"] = number(loss)
+        self.outputs.activations = list(gathered)
+        self.outputs.scalars["loss/0"] = number(loss)
         self._saw_inputs(x)
         targets, outputs = flat(y), flat(y_pred)
         if len(targets) == len(outputs) == 1:
-            self._check("output", outputs)
-            if self.full:
-                self._data |= {"target": batch_sample(targets[0]), "output": batch_sample(outputs[0])}
+            self.outputs.check("output", outputs)
+            self.outputs.compared(targets[0], outputs[0])
 
     # What they do.
 
@@ -220,39 +216,15 @@ class Tap:
         self._saw_inputs(inputs)
 
     def _saw_inputs(self, inputs: Any) -> None:
-        tensors = [one for one in flat(inputs) if self.mine(one)]
-        if self.full and tensors and "rows" not in self._scalars:
-            self._scalars["rows"] = rows_of(tensors[0])
-        real = [one for one in tensors if is_real(one)]
-        self._check("input", real)
-        if self.full and tensors and "input" not in self._data:
-            self._data["input"] = batch_sample((real or tensors)[0])
-
-    def _check(self, what: str, tensors: list[Any]) -> None:
-        """Whether all values are numbers: where a NaN comes from is asked when it has gone by."""
-        name = f"bad/{what}"
-        if self._wants_activations and not self.listens and tensors and name not in self._scalars:
-            self._scalars[name] = total(tensors[0])
+        self.outputs.batch([one for one in flat(inputs) if self.mine(one)])
 
     def _saw_output(self, layer: Any, output: Any) -> None:
         outputs = [one for one in flat(output) if self.mine(one) and is_real(one)]
-        if not outputs or not _is_sampled(layer):
+        if not outputs or not is_sampled(layer):
             return
         self.last_layer = layer
-        wanted = self.full and self._wants_activations and (self.inside_gradient or not self.functional)
-        if not wanted or len(self._activations) >= _ACTIVATIONS or self._may_fold(outputs[0]):
-            return
-        sample = activation_sample(outputs[0], getattr(layer, "data_format", None) == "channels_first")
-        if sample is not None:
-            self.layers.append(layer)
-            self._activations.append(sample)
-
-    def _may_fold(self, output: Any) -> bool:
-        """TensorFlow joins factors of products that follow each other, unless somebody looks between them.
-
-        That is so after GELU, and changes the last bits: such outputs are left alone.
-        """
-        return self.scope is not None and output.op.type in _PRODUCTS
+        if self.inside_gradient or not self.functional:
+            self.outputs.activation(layer, outputs[0])
 
     def _before(self, optimizer: Any, variables: list[Any], before: list[Any]) -> None:
         key = f"{len(self.optimizers)}"
@@ -260,14 +232,15 @@ class Tap:
         self.held.append(variables)
         if self.listens or scope_of() is not self.scope:  # in a loop of the function: counted, not seen
             return
-        self._scalars[f"lr/{key}"] = number(optimizer.learning_rate)
+        scalars = self.outputs.scalars
+        scalars[f"lr/{key}"] = number(optimizer.learning_rate)
         smallest = min(variables, key=lambda one: prod(one.shape))
-        self._check("weights", [smallest.value if hasattr(smallest, "path") else smallest])
+        self.outputs.check("weights", [smallest.value if hasattr(smallest, "path") else smallest])
         loss = self._loss_of(variables)
         if loss is not None:
-            self._scalars[f"loss/{key}"] = number(loss)
+            scalars[f"loss/{key}"] = number(loss)
             if self.full and len(self._fitted) == 1:
-                self._scalars["fitted"] = number(self._fitted[0])
+                scalars["fitted"] = number(self._fitted[0])
             if self.scope is not None and not self.suspect:
                 self.suspect, self.stretched = suspect(loss), stretched(loss)
         if self.full:
@@ -289,39 +262,4 @@ class Tap:
         scale = optimizer.dynamic_scale if hasattr(optimizer, "dynamic_scale") else None
         for variable, gradient, weights in zip(variables, gradients, before, strict=True):
             after = variable.value if hasattr(variable, "path") else variable
-            numbers, sample = update_numbers(gradient, weights, after, scale)
-            self.variables.append(variable)
-            self._updates.append(numbers)
-            self._gradients.append(sample)
-
-    def out(self) -> dict[str, Any]:
-        """Everything as one structure of tensors. No lists: they have no type inside an `Optional`."""
-        from keras import ops
-
-        self.scalar_names = tuple(self._scalars)
-        found: dict[str, Any] = {}
-        if self._scalars:
-            found["scalars"] = ops.stack(list(self._scalars.values()))
-        if self._there is not None:
-            found["there"] = self._there
-        if self.full:
-            if self._updates:
-                found["updates"] = ops.stack(self._updates)
-                found["gradients"] = tuple(self._gradients)
-            found["activations"] = tuple(self._activations)
-            found["data"] = dict(self._data)
-        return found
-
-
-def _is_sampled(layer: Any) -> bool:
-    """A layer with weights and none inside, but for the cell of a recurrent one; an activation."""
-    if getattr(layer, "_layers", None):
-        return hasattr(layer, "cell")
-    return bool(layer.weights or activation_of(layer))
-
-
-def rows_of(tensor: Any) -> Any:
-    """The size of the batch as a number."""
-    from keras import ops
-
-    return ops.cast(ops.shape(tensor)[0], "float32") if len(tensor.shape) else number(1.0)
+            self.outputs.update(variable, gradient, weights, after, scale)

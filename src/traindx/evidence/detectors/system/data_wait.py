@@ -4,7 +4,8 @@ The share of the time per step that is spent waiting for the loader. Seen when i
 three quarters of the logged points at least: the first batch of an epoch always waits and does not count.
 When a wait exceeds its step, waits are taken as not included in the step's time. Waits under {min_seconds}
 seconds a step are worth knowing (low): in toy trainings nearly everything is overhead; so are waits for
-worker processes in a recording of few seconds.
+worker processes in a recording of few seconds. On a machine where several processes want each core, a wait
+counts as so many times shorter.
 
 Silent when the wait is short or shows at some points only.
 """
@@ -59,7 +60,7 @@ def detect(
 
 def _costs(case: Case, waits: FloatArray, brief: float, with_workers: float, total: float) -> bool:
     """Whether the waits are worth acting on. Workers start anew with each short epoch: that is no habit."""
-    usual = float(np.median(waits))
+    usual = float(np.median(waits)) / case.inside.crowding
     if not case.inside.recorded or not case.number("workers"):
         return usual >= brief
     return usual >= with_workers and usual * waits.size >= total

@@ -33,6 +33,16 @@ class Compiled:
     fits: tuple[CallEvent, ...] = ()
 
     @property
+    def metrics(self) -> tuple[str, ...] | None:
+        """The names of the metrics; None where one of them is not plain text."""
+        given = self.event.value.argument(3, "metrics")
+        if given is None or (isinstance(given, Const) and given.value is None):
+            return ()
+        listed = given.items if isinstance(given, ListValue) and not given.open else [given]
+        names = [one.value for one in listed if isinstance(one, Const) and isinstance(one.value, str)]
+        return tuple(names) if len(names) == len(listed) and not self.event.value.open else None
+
+    @property
     def optimizer(self) -> Value | None:
         return self.event.value.argument(0, "optimizer")
 
@@ -51,6 +61,20 @@ def compiled(trace: Trace) -> list[Compiled]:
         fits = tuple(e for e in trace.methods(*_FITS) if model in options(e.value.receiver))
         models.append(Compiled(event, last, activation, units, name, logits, model, layers, fits))
     return models
+
+
+def callbacks_of(fit: CallEvent) -> list[Made]:
+    """The callbacks of Keras that a call of `fit` gets."""
+    given = fit.value.argument(5, "callbacks")
+    listed = given.items if isinstance(given, ListValue) else [given]
+    return [one for one in listed if isinstance(one, Made) and one.name.startswith("keras.callbacks.")]
+
+
+def validates(fit: CallEvent) -> bool:
+    """Whether a call of `fit` may be given validation data."""
+    split, data = fit.value.argument(6, "validation_split"), fit.value.argument(7, "validation_data")
+    given = [one for one in (split, data) if one is not None]
+    return fit.value.open or any(not isinstance(one, Const) or one.value for one in given)
 
 
 def models(trace: Trace) -> Iterator[list[Made]]:

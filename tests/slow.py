@@ -16,6 +16,8 @@ SLOW = (
     "checklist/test_command.py",
     "checklist/test_here.py",
     "checklist/test_pool.py",
+    "checkup/test_checkpoints.py",
+    "checkup/test_targets.py::test_code_runs_only_where_it_is_trusted",
     "hostile/*",
     "changes/*",
     "record/*",

@@ -16,8 +16,10 @@ from traindx.cli import cli
 def saved(path: Path, *, broken: bool = False) -> Path:
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(20, 64), torch.nn.ReLU(), torch.nn.Linear(64, 5))
-    if broken:
-        with torch.no_grad():
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.05 * torch.randn_like(parameter)
+        if broken:
             model[0].weight[3] = float("nan")
     torch.save(model.state_dict(), path)
     return path
@@ -68,5 +70,9 @@ def test_a_pickle_with_code_is_refused(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "runs code" in result.stderr
     assert "torch.nn.modules.linear.Linear" in result.stderr
+
+
+def test_code_runs_only_where_it_is_trusted(tmp_path: Path) -> None:
+    torch.save(torch.nn.Linear(2, 2), tmp_path / "whole.pt")
     result = CliRunner().invoke(cli, ["check", str(tmp_path / "whole.pt"), "--trust-code", "--json"])
     assert [row["name"] for row in json.loads(result.stdout)["measured"]["weights"]] == ["weight", "bias"]

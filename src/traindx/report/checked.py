@@ -76,4 +76,25 @@ def _remarks(row: Fact) -> Iterator[str]:
         yield f"as initialised ({law})"
 
 
-_TABLES: tuple[tuple[str, str, Callable[[Any], DocumentTable]], ...] = (("Weights", "weights", _layers),)
+def _moved(rows: Any) -> DocumentTable:
+    """What changed between two checkpoints, tensor by tensor."""
+    columns = (
+        TableColumn("tensor", least=16, keep="end"),
+        *(TableColumn(head, "right") for head in ("norm before", "after", "change", "cosine", "largest")),
+        TableColumn("remarks"),
+    )
+    cells = tuple(
+        (
+            Span(word(row, "name"), "code"),
+            *(_number(row, key) for key in ("norm_before", "norm_after", "change", "cosine", "largest")),
+            Span("did not move" if row.get("equal") else "another shape" if "shapes" in row else ""),
+        )
+        for row in rows
+    )
+    return DocumentTable(columns, cells, look="layers", filtered=True)
+
+
+_TABLES: tuple[tuple[str, str, Callable[[Any], DocumentTable]], ...] = (
+    ("Weights", "weights", _layers),
+    ("What moved, from the first checkpoint to the last", "moved", _moved),
+)

@@ -43,6 +43,7 @@ def inside_parts(case: Case, columns: int = 120, rows: int | None = None) -> dic
         "activations": list(_activations(case, columns, rows)),
         "update_ratios": list(_ratios(case, columns, rows)),
         "time": list(_time(case)),
+        "weights": list(_weights(case, columns, rows)),
     }
     return {name: parts for name, parts in charts.items() if parts}
 
@@ -150,6 +151,24 @@ def _field(case: Case, field: Grid, kind: str, title: str, text: str) -> Part:
         text += f" {len(field.layers):,} of {all_layers:,} layers are shown."
     label = f"{title} over the {case.run.axis}s of the run, as a coloured field."
     return Part(title, text, Field(field, kind, title, case.run.axis, label))  # type: ignore[arg-type]
+
+
+def _weights(case: Case, columns: int, rows: int | None) -> Iterator[Part]:
+    """Of checkpoints: the norm of each layer's weights, and over several of them how it changed."""
+    norms = grid(case, "weight_norm", columns, rows) if case.inside.checked else None
+    if norms is None:
+        return
+    place = f"{case.run.axis} {short(float(norms.steps[-1]))}" if norms.steps.size > 1 else "this checkpoint"
+    lines = [_along(place, norms.last(), "val", norms.last() > 0)]
+    if norms.steps.size > 1:
+        first = f"{case.run.axis} {short(float(norms.steps[0]))}"
+        lines.insert(0, _along(first, norms.first(), "third", norms.first() > 0))
+    title = "norm of the weights from input to output"
+    yield Part("Weights", "Norm of the weights of each layer.", _layers(title, norms, lines, positive=True))
+    changes = grid(case, "weight_change", columns, rows)
+    if changes is not None:
+        text = "What changed since the checkpoint before, over the size of the weights."
+        yield _field(case, changes, "level", "Change of the weights by layer", text)
 
 
 def _time(case: Case) -> Iterator[Part]:

@@ -1,47 +1,101 @@
-"""A checkpoint as a run: `facts["weights"]` has a row for each tensor."""
+"""A checkpoint as a run: `facts["weights"]` has a row for each tensor.
+
+Of several checkpoints the last is measured; `facts["moved"]` compares it with the first, and the norms and
+changes of all of them are series.
+"""
 
 from __future__ import annotations
 
+import math
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
-from traindx.checkup.target import CheckRequest, checked
+import numpy as np
+
+from traindx.checkup.target import CHECKPOINTS, CheckRequest, checked
+from traindx.checkup.weights.formats import opened, shards_of
 from traindx.checkup.weights.layer_kinds import kinds_of
-from traindx.checkup.weights.measure import measured, statistics
-from traindx.checkup.weights.tensors import Checkpoint
-from traindx.core.nouns import Note, Run, Unreadable
+from traindx.checkup.weights.measure import MATRICES, measured, statistics
+from traindx.checkup.weights.several import movement, steps_of
+from traindx.checkup.weights.tensors import Checkpoint, StoredOptimizer
+from traindx.core.nouns import Note, Run, Series, Unreadable
 
 _MORE = "Weights alone do not show whether a training goes well; its log does (traindx diagnose PATH)."
+_FILM_MOST = 200
 
 
 def run(request: CheckRequest) -> Run:
-    """What was measured of one checkpoint."""
-    if len(request.targets) > 1:
-        raise Unreadable("several checkpoints cannot be compared yet: give one")
-    checkpoint = opened(request.targets[0], trust_code=request.trust_code)
-    facts = measured_checkpoint(checkpoint)
-    return checked(
+    """What was measured of the checkpoints."""
+    paths = [path for target in request.targets for path in _files_of(target)]
+    if len(paths) > _FILM_MOST:
+        raise Unreadable(f"{len(paths)} checkpoints are too many at once: give at most {_FILM_MOST}")
+    checkpoints = [opened(path, trust_code=request.trust_code) for path in paths]
+    if len(request.targets) == 1:
+        steps = steps_of(checkpoints)[1]
+        checkpoints = [
+            one for _, one in sorted(zip(steps, checkpoints, strict=True), key=lambda pair: pair[0])
+        ]
+    last = checkpoints[-1]
+    facts = measured_checkpoint(last)
+    if len(checkpoints) > 1:
+        kinds = {row["name"]: row["kind"] for row in facts["weights"]}
+        facts["moved"] = movement(checkpoints[0], last, kinds)
+    summary = _summary(facts["weights"])
+    if len(checkpoints) > 1:
+        summary = f"the last of {len(checkpoints)} checkpoints: {summary}"
+    found = checked(
         request,
         "weights",
         facts,
         areas=("weights",),
         subject="weights",
-        summary=_summary(facts["weights"]),
+        summary=summary,
         more=_MORE,
-        notes=[Note(checkpoint.path, text) for text in checkpoint.notes],
-        files=checkpoint.files,
+        notes=[Note(last.path, text) for text in last.notes],
+        files=[file for one in checkpoints for file in one.files],
     )
+    return _with_series(found, checkpoints)
 
 
-def opened(path: str, *, trust_code: bool = False) -> Checkpoint:
-    """A checkpoint by the reader of its format; raises Unreadable with one line."""
-    from traindx.checkup.weights import safetensors, torch_file
+def _files_of(target: str) -> list[str]:
+    """The checkpoints of an argument: a folder of shards is one, a folder of files is as many as it holds."""
+    if not os.path.isdir(target) or shards_of(target):
+        return [target]
+    paths = [os.path.join(target, name) for name in os.listdir(target) if name.lower().endswith(CHECKPOINTS)]
+    return sorted(paths, key=lambda path: [int(one) for one in re.findall(r"\d+", os.path.basename(path))])
 
-    try:
-        if path.lower().endswith(".safetensors"):
-            return safetensors.read(path)
-        return torch_file.read(path, trust_code=trust_code)
-    except OSError as error:
-        raise Unreadable(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from None
+
+def _with_series(run: Run, checkpoints: Sequence[Checkpoint]) -> Run:
+    """The norm of each matrix, and what changed since the checkpoint before, as curves of the layers."""
+    axis, steps = steps_of(checkpoints) if len(checkpoints) > 1 else ("step", [0.0])
+    kinds = {row["name"]: row["kind"] for row in run.facts["weights"]}
+    names = [name for name, kind in kinds.items() if kind in MATRICES]
+    norms: dict[str, list[float]] = {name: [] for name in names}
+    changes: dict[str, list[float]] = {name: [] for name in names}
+    last = {row["name"]: row["norm"] for row in run.facts["weights"]}
+    for before, after in pairwise(checkpoints):
+        rows = {row["name"]: row for row in movement(before, after, kinds)}
+        for name in names:
+            norms[name].append(rows.get(name, {}).get("norm_before", math.nan))
+            changes[name].append(rows.get(name, {}).get("change", math.nan))
+    for name in names:
+        norms[name].append(last[name])
+    at = np.array(steps)
+    series = {f"weight_norm/{name}": _series(f"weight_norm/{name}", at, norms[name]) for name in names}
+    if len(checkpoints) > 1:
+        series |= {
+            f"weight_change/{name}": _series(f"weight_change/{name}", at[1:], changes[name]) for name in names
+        }
+    facts = {**run.facts, "sampled": {"layer": names}}
+    return replace(run, series=series, facts=facts, axis=axis)  # type: ignore[arg-type]
+
+
+def _series(name: str, steps: Any, values: list[float]) -> Series:
+    return Series(name, steps, np.array(values, dtype=np.float64), name)
 
 
 def measured_checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -49,8 +103,7 @@ def measured_checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
     tensors = list(checkpoint.tensors)
     kinds = kinds_of(tensors)
     rows = [measured(one, kinds[one.name], checkpoint.layout) for one in tensors]
-    for row in rows:
-        row.pop("sample", None)
+    _without_moved_biases(rows)
     return {
         "weights": rows,
         "checkpoint": {
@@ -59,30 +112,36 @@ def measured_checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
             "counters": dict(checkpoint.counters),
             "parameters": sum(row["size"] for row in rows),
         },
-        "optimizer_state": [
-            {
-                "groups": [
-                    {
-                        key: value
-                        for key, value in group.items()
-                        if isinstance(value, int | float | str | bool)
-                    }
-                    for group in one.groups
-                ],
-                "steps": [min(one.steps), max(one.steps)] if one.steps else [],
-                "parameters": one.parameters,
-                "rows": [
-                    {"name": part.name, "shape": list(part.shape), **statistics(part.load())}
-                    for part in one.tensors
-                ],
-            }
-            for one in checkpoint.optimizers
-        ],
+        "optimizer_state": [_optimizer(one) for one in checkpoint.optimizers],
     }
 
 
+def _optimizer(state: StoredOptimizer) -> dict[str, Any]:
+    """Settings of its groups, steps taken, and one row for each of its tensors."""
+    rows = [
+        {"name": one.name, "shape": list(one.shape), "size": math.prod(one.shape), **statistics(one.load())}
+        for one in state.tensors
+    ]
+    groups = [
+        {key: value if isinstance(value, int | float | str | bool) else True for key, value in group.items()}
+        for group in state.groups
+    ]
+    steps = [min(state.steps), max(state.steps)] if state.steps else []
+    return {"groups": groups, "steps": steps, "parameters": state.parameters, "rows": rows}
+
+
+def _without_moved_biases(rows: list[dict[str, Any]]) -> None:
+    """A layer whose bias has left its initialisation has moved, whatever its weights look like."""
+    biases = {row["layer"]: row for row in rows if row["kind"] == "bias" and row["min"] is not None}
+    for row in rows:
+        bias = biases.get(row["layer"])
+        if row.get("initial") and bias is not None:
+            largest = max(abs(bias["min"]), abs(bias["max"]))
+            if largest > 1.00001 / math.sqrt(row["fan_in"]):
+                row["initial"] = ""
+
+
 def _summary(rows: list[dict[str, Any]]) -> str:
-    dtypes = ", ".join(
-        dict.fromkeys(row["dtype"] for row in rows if row["kind"] not in ("counter", "norm_count"))
-    )
+    counters = ("counter", "norm_count")
+    dtypes = ", ".join(dict.fromkeys(row["dtype"] for row in rows if row["kind"] not in counters))
     return f"{len(rows):,} tensors, {sum(row['size'] for row in rows):,} values, {dtypes}"

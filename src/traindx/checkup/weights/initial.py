@@ -7,6 +7,7 @@ one; the test asks for both, and for the shape in between.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,19 @@ _OVER = 1e-5  # share of the bound by which half precision may exceed it
 _TAIL = 0.01
 
 
-def initial_law(values: npt.NDArray[np.float32], fan_in: int, fan_out: int, size: int) -> str:
-    """The initialisation that the values fit (`uniform 1/sqrt(fan_in)`, ...); empty where none does."""
+@dataclass(frozen=True)
+class InitialLaw:
+    """The initialisation that values fit, in words; `decided` where the test could see a difference."""
+
+    law: str = ""
+    decided: bool = True
+
+
+def initial_law(values: npt.NDArray[np.float32], fan_in: int, fan_out: int, size: int) -> InitialLaw:
+    """The initialisation that the values fit: `uniform, Glorot`, ..."""
     spread = float(np.std(values, dtype=np.float64))
     if spread == 0 or values.size < _LEAST_UNIFORM or not math.isfinite(spread):
-        return ""
+        return InitialLaw(decided=False)
     bounds = {
         "uniform, bound 1/sqrt(fan_in)": 1.0 / math.sqrt(fan_in),
         "uniform, Glorot": math.sqrt(6.0 / (fan_in + fan_out)),
@@ -29,17 +38,18 @@ def initial_law(values: npt.NDArray[np.float32], fan_in: int, fan_out: int, size
     }
     for law, bound in bounds.items():
         if uniform_within(values, bound):
-            return law
+            return InitialLaw(law)
     spreads = {
         "normal, 0.02": 0.02,
         "normal, He": math.sqrt(2.0 / fan_in),
         "normal, 1/sqrt(fan_in)": math.sqrt(1.0 / fan_in),
         "normal, Glorot": math.sqrt(2.0 / (fan_in + fan_out)),
     }
-    for law, expected in spreads.items() if values.size >= _LEAST_NORMAL and size >= _LEAST_NORMAL else ():
+    for law, expected in spreads.items():
         if _normal(values, spread, expected):
-            return law
-    return ""
+            # Few values are near a normal law after training too.
+            return InitialLaw(law) if size >= _LEAST_NORMAL else InitialLaw(decided=False)
+    return InitialLaw()
 
 
 def uniform_within(values: npt.NDArray[Any], bound: float) -> bool:

@@ -42,8 +42,6 @@ def measured(tensor: StoredTensor, kind: str, layout: Layout) -> dict[str, Any]:
         return row
     if kind in MATRICES and values.size and not row["nonfinite"]:
         row |= _of_matrix(values, kind, layout)
-    elif kind == "bias" and values.size:
-        row["sample"] = _sample(values)
     return row
 
 
@@ -98,7 +96,8 @@ def _of_matrix(values: Array, kind: str, layout: Layout) -> dict[str, Any]:
         "gain": rms * math.sqrt(fan_in),
     }
     if kind != "embedding":
-        row["initial"] = initial_law(_sample(values), fan_in, fan_out, int(values.size))
+        found = initial_law(_sample(values), fan_in, fan_out, int(values.size))
+        row |= {"initial": found.law, "testable": found.decided}
     if rows.size <= _SPECTRUM_MOST:
         row["spectral_norm"] = _spectral_norm(rows.astype(np.float32, copy=False))
     return row

@@ -79,10 +79,10 @@ def _stored_tensor(name: str, tensor: Any) -> StoredTensor:
     except (RuntimeError, NotImplementedError):  # meta and sparse tensors have none
         storage = ""
     dtype = str(tensor.dtype).removeprefix("torch.")
-    return StoredTensor(name, tuple(tensor.shape), dtype, partial(_values, tensor), storage)
+    return StoredTensor(name, tuple(tensor.shape), dtype, partial(values_of, tensor), storage)
 
 
-def _values(tensor: Any) -> Any:
+def values_of(tensor: Any) -> Any:
     """As NumPy's; what NumPy has no type for as float32."""
     import torch
 

@@ -21,7 +21,7 @@ _NORM = ("gamma", "beta", "moving_mean", "moving_variance")
 def read(path: str) -> Checkpoint:
     """The variables of the model, and of its optimizer where they were saved."""
     try:
-        import h5py  # type: ignore[import-untyped]
+        import h5py
     except ImportError:
         raise Unreadable(f"{path}: {_NO_H5PY}") from None
     try:

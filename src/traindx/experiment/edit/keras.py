@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ from traindx.experiment.edit.job import Job, at, call_of, once, written
 from traindx.experiment.edit.names import add_import, imported, spelled_as
 from traindx.experiment.edit.new_number import Wanted
 from traindx.experiment.edit.result import Uncertain, sentence
+from traindx.experiment.edit.trainers import add_to_list
 from traindx.experiment.edit.value_origin import change
 from traindx.source.execution import CallEvent
 from traindx.source.keras import Compiled, compiled, models
@@ -162,22 +162,11 @@ def add_callback(job: Job, new: str, *others: str) -> str:
     descriptions = []
     for event in fits(job):
         source, call = call_of(event.value)
-        given = written(call, "callbacks", -1)
         kind = new.partition("(")[0]
         text = keras_name(job, source, f"keras.callbacks.{kind}") + new.removeprefix(kind)
         same = [e for e in job.training.trace.calls if e.value.short in (kind, *others)]
         if same:
             raise Uncertain(f"Line {same[0].spot.line} has {same[0].value.short} already.", at(same[0].spot))
-        if given is None:
-            job.draft.keyword(source, call, "callbacks", f"[{text}]")
-        elif isinstance(given, ast.List) and not given.elts:
-            job.draft.replace(source, given, f"[{text}]")
-        elif isinstance(given, ast.List):
-            _, end = job.draft.span(source, given.elts[-1])
-            job.draft.splice(source, (end, end), f", {text}")
-        elif isinstance(given, ast.Name | ast.Attribute):
-            job.draft.replace(source, given, f"[*{job.draft.text(source, given)}, {text}]")
-        else:
-            raise Uncertain(f"Give {text} to the callbacks of this fit.", at(event.spot))
+        add_to_list(job, event.value, "callbacks", text)
         descriptions.append(f"{new} in the fit of line {call.lineno}")
     return sentence(descriptions)

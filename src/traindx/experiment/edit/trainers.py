@@ -1,35 +1,83 @@
-"""Settings of trainers that run the loop themselves: transformers' arguments, Lightning's Trainer."""
+"""Settings of trainers that run the loop themselves, changed in the call that takes them."""
 
 from __future__ import annotations
 
-from traindx.core.nouns import Scalar
-from traindx.experiment.edit.job import Job
+import ast
+
+from traindx.experiment.edit.job import Job, at, call_of, written
+from traindx.experiment.edit.names import add_import, imported, spelled_as
 from traindx.experiment.edit.new_number import Wanted
+from traindx.experiment.edit.result import Uncertain
 from traindx.experiment.edit.value_origin import change
-from traindx.source.values import Made
-
-_NAMES = {
-    "clip_norm": ("max_grad_norm", "gradient_clip_val"),
-    "warm_up": ("warmup_steps", ""),
-    "set_weight_decay": ("weight_decay", ""),
-}
-_DEFAULTS = {"max_grad_norm": 1.0, "warmup_steps": 0.0, "weight_decay": 0.0}
+from traindx.source.script import Source
+from traindx.source.trainer_settings import TrainerSetting, trainer_setting
+from traindx.source.values import Const, Made
 
 
-def set_in_trainer(job: Job, id: str, value: Scalar) -> str:
-    """The trainer's setting for a change; empty when the script has no such trainer."""
-    transformers, lightning = _NAMES[id]
-    for event in job.training.trace.events:
-        call = event.value
-        name = transformers if _is_arguments(call) else lightning if _is_lightning(call) else ""
-        if name:
-            return change(job, call, name, -1, Wanted(value=value), rf"{name}$", _DEFAULTS.get(name)) + "."
-    return ""
+def set_in_trainer(job: Job, name: str, wanted: Wanted, like: str = "") -> str:
+    """The trainer's setting of that name, a number; empty when no trainer of the script takes it."""
+    setting = trainer_setting(job.training.trace, name)
+    if setting is None:
+        return ""
+    default = setting.default if isinstance(setting.default, float) else None
+    like = like or rf"{setting.keyword}$|{name}$"
+    return change(job, setting.call, setting.keyword, -1, wanted, like, default) + "."
 
 
-def _is_arguments(call: Made) -> bool:
-    return call.kind == "call" and call.name.endswith("TrainingArguments")
+def write_in_trainer(job: Job, setting: TrainerSetting, text: str) -> str:
+    """A trainer's setting that is a word or a truth value."""
+    source, call = call_of(setting.call)
+    old = written(call, setting.keyword, -1)
+    given = isinstance(old, ast.Constant) or (isinstance(old, ast.Attribute) and old.attr.isupper())
+    if setting.call.open or not (old is None or given):
+        raise Uncertain(f"Set {setting.keyword} to {text} in line {call.lineno}.", at(setting.call.spot))
+    if word_of(setting) == text.strip('"'):
+        raise Uncertain(f"{setting.keyword} is {text} already in line {call.lineno}.", at(setting.call.spot))
+    job.draft.keyword(source, call, setting.keyword, text)
+    return f"{setting.keyword}={text} in line {call.lineno}"
 
 
-def _is_lightning(call: Made) -> bool:
-    return call.kind == "call" and call.name.startswith("lightning") and call.short == "Trainer"
+def word_of(setting: TrainerSetting) -> str:
+    """What a setting says where it is a word, else its default."""
+    value = setting.value
+    if isinstance(value, Const):
+        return str(value.value)
+    name = getattr(value, "name", "")
+    return name.rpartition(".")[2].lower() if value is not None and name else str(setting.default)
+
+
+def framework_name(job: Job, source: Source, name: str) -> str:
+    """`lightning.pytorch.callbacks.EarlyStopping` as this file would write it, with the import it needs."""
+    known = imported(source)
+    tail = name.partition(".")[2]
+    if name.startswith("lightning."):
+        old = any(one.startswith("pytorch_lightning") for one in known)
+        roots = ("pytorch_lightning",) if old else ("lightning", "lightning.pytorch")
+        for root in roots:
+            text = spelled_as(known, f"{root}.{tail}")
+            if text is not None:
+                return text
+        name = f"{'pytorch_lightning' if old else 'lightning.pytorch'}.{tail}"
+    text = spelled_as(known, name)
+    if text is None:
+        module, _, text = name.rpartition(".")
+        add_import(job.draft, source, f"from {module} import {text}")
+    return text
+
+
+def add_to_list(job: Job, made: Made, keyword: str, new: str) -> str:
+    """One more element in a list that a call takes."""
+    source, call = call_of(made)
+    given = written(call, keyword, -1)
+    if given is None and not made.open:
+        job.draft.keyword(source, call, keyword, f"[{new}]")
+    elif isinstance(given, ast.List) and given.elts:
+        _, end = job.draft.span(source, given.elts[-1])
+        job.draft.splice(source, (end, end), f", {new}")
+    elif isinstance(given, ast.List):
+        job.draft.replace(source, given, f"[{new}]")
+    elif isinstance(given, ast.Name | ast.Attribute):
+        job.draft.replace(source, given, f"[*{job.draft.text(source, given)}, {new}]")
+    else:
+        raise Uncertain(f"Give {new} to the {keyword} of line {call.lineno}.", at(made.spot))
+    return f"{new} in the {keyword} of line {call.lineno}"

@@ -14,10 +14,12 @@ from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.new_number import Wanted, plain
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.scopes import parameters_of, stepped
-from traindx.experiment.edit.trainers import set_in_trainer
+from traindx.experiment.edit.trainers import set_in_trainer, word_of, write_in_trainer
 from traindx.experiment.edit.value_origin import change
 from traindx.source.execution import CallEvent
+from traindx.source.trainer_settings import trainer_setting
 from traindx.source.training import Iteration
+from traindx.source.values import Made
 
 _NOT_FOUND = "Nothing that clips the gradients was found in the script."
 _LIKE = r"clip|norm|max_value"
@@ -48,15 +50,36 @@ def _clip(job: Job, function: str, name: str, limit: float) -> str:
         return sentence(change(job, e.value, name, 1, Wanted(value=limit), _LIKE) for e in same)
     if _clips(job):
         raise Uncertain(f"Use {function} with the limit {limit:g} here instead.", at(_clips(job)[0].spot))
-    description = _setting(job, Wanted(value=limit), "norm" if "norm" in function else "value")
-    description = description or (set_in_trainer(job, "clip_norm", limit) if "norm" in function else "")
+    by = "norm" if "norm" in function else "value"
+    description = _in_trainer(job, by, limit) or _setting(job, Wanted(value=limit), by)
     if description:
         return description
     if uses_keras(job):
         return _in_keras(job, "global_clipnorm" if "norm" in function else "clipvalue", limit)
-    if job.training.managed:
-        raise Uncertain(f"Give the trainer `gradient_clip_val={limit:g}`.")
     return sentence([_insert(job, one, function, limit) for one in _steps(job)])
+
+
+def _in_trainer(job: Job, by: str, limit: float) -> str:
+    """The limit that a trainer takes, and by what it clips; empty without a trainer that clips."""
+    algorithm = trainer_setting(job.training.trace, "clip_by")
+    if algorithm is not None:
+        limited = _limited(job, limit, changed=word_of(algorithm) != by)
+        if word_of(algorithm) != by:
+            limited.append(write_in_trainer(job, algorithm, f'"{by}"'))
+        return sentence(limited)
+    setting = trainer_setting(job.training.trace, "clip")
+    if setting is not None and by == "value":
+        raise Uncertain("The Trainer of transformers clips by norm only: lower max_grad_norm instead.")
+    return set_in_trainer(job, "clip", Wanted(value=limit), _LIKE)
+
+
+def _limited(job: Job, limit: float, *, changed: bool) -> list[str]:
+    try:
+        return [set_in_trainer(job, "clip", Wanted(value=limit), _LIKE).rstrip(".")]
+    except Uncertain:
+        if not changed:
+            raise
+        return []  # the limit stays as it is
 
 
 def _in_keras(job: Job, name: str, limit: float) -> str:
@@ -94,8 +117,14 @@ def _steps(job: Job) -> list[Iteration]:
 def _insert(job: Job, iteration: Iteration, function: str, limit: float) -> str:
     spot = iteration.step.event.spot
     parameters = parameters_of(job, iteration)
-    name = spelled(job.draft, spot.source, f"torch.nn.utils.{function}")
-    lines = [f"{name}({parameters}, {plain(limit)})"]
+    accelerator = _accelerator(iteration)
+    if accelerator is None:
+        name = spelled(job.draft, spot.source, f"torch.nn.utils.{function}")
+        lines = [f"{name}({parameters}, {plain(limit)})"]
+    else:  # its own method unscales, and knows when gradients are complete
+        text = job.draft.text(iteration.backwards[0].spot.source, accelerator)
+        whole = f"if {text}.sync_gradients: " if job.training.trace.methods("accumulate") else ""
+        lines = [f"{whole}{text}.{function}({parameters}, {plain(limit)})"]
     unscaled = any(iteration.loop in e.loops for e in job.training.trace.methods("unscale_"))
     if iteration.step.scaler is not None and not unscaled:
         scaler = receiver(spot.node)
@@ -105,6 +134,14 @@ def _insert(job: Job, iteration: Iteration, function: str, limit: float) -> str:
         lines.insert(0, f"{ast.unparse(scaler)}.unscale_({optimizer})")
     job.draft.before(spot.source, statement_of(spot), *lines)
     return f"{' and '.join(lines)} before line {spot.line}"
+
+
+def _accelerator(iteration: Iteration) -> ast.expr | None:
+    """Accelerate's object, where it runs the backward pass."""
+    backward = iteration.backwards[0]
+    runner = backward.value.receiver
+    known = isinstance(runner, Made) and runner.name.startswith("accelerate.")
+    return receiver(backward.spot.node) if known else None
 
 
 def loosen_clipping(job: Job, values: Mapping[str, Scalar]) -> str:
@@ -117,6 +154,9 @@ def loosen_clipping(job: Job, values: Mapping[str, Scalar]) -> str:
     if clips:
         return sentence([_loosened(job, event, wanted) for event in clips])
     description = _setting(job, wanted, "norm") or _setting(job, wanted, "value")
+    setting = trainer_setting(job.training.trace, "clip")
+    if not description and setting is not None and setting.default is not None:
+        description = set_in_trainer(job, "clip", wanted, _LIKE)
     if not description:
         raise Uncertain(_NOT_FOUND)
     return description
@@ -125,6 +165,9 @@ def loosen_clipping(job: Job, values: Mapping[str, Scalar]) -> str:
 def _removed(job: Job) -> str:
     """Clipping that is a statement of its own is removed; where its result is used, an instruction."""
     clips = _clips(job)
+    setting = trainer_setting(job.training.trace, "clip")
+    if not clips and setting is not None and (setting.value is not None or setting.default is not None):
+        return write_in_trainer(job, setting, "None" if setting.default is None else "0.0") + "."
     if not clips:
         for event in job.training.trace.events:
             for name in event.value.keywords:

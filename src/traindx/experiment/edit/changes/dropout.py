@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
@@ -19,7 +20,10 @@ from traindx.experiment.edit.value_origin import change
 from traindx.source.execution import CallEvent
 from traindx.source.flow import activation_spot
 from traindx.source.script import Source
-from traindx.source.values import Made
+from traindx.source.values import Made, number
+
+_SHARE = re.compile(r"(^|_)p?drop(out)?(_|$)|pdrop$")
+_OF_MODELS = ("torch.nn.", "transformers.", "torchvision.models.", "timm.")
 
 
 def _dropouts(job: Job) -> list[CallEvent]:
@@ -30,7 +34,7 @@ def set_dropout(job: Job, values: Mapping[str, Scalar]) -> str:
     value = value_of(values, "value")
     events = _dropouts(job)
     if not events:
-        raise Uncertain("The script has no dropout whose probability could be set.")
+        return _in_configuration(job, Wanted(value=value))
     if uses_keras(job):
         return sentence(change(job, e.value, "rate", 0, Wanted(value=value), r"drop|rate") for e in events)
     # The probability is the second argument of the functions, the first of the layers.
@@ -38,6 +42,18 @@ def set_dropout(job: Job, values: Mapping[str, Scalar]) -> str:
         change(job, e.value, "p", int(e.value.short.islower()), Wanted(value=value), r"drop", 0.5)
         for e in events
     )
+
+
+def _in_configuration(job: Job, wanted: Wanted) -> str:
+    """Shares of dropout that layers and configurations of models take by name."""
+    descriptions = []
+    for event in once(e for e in job.training.trace.calls if e.value.name.startswith(_OF_MODELS)):
+        for name, given in event.value.keywords.items():
+            if _SHARE.search(name) and number(given) is not None:
+                descriptions.append(change(job, event.value, name, -1, wanted, r"drop"))
+    if not descriptions:
+        raise Uncertain("The script has no dropout whose probability could be set.")
+    return sentence(descriptions)
 
 
 def insert_dropout(job: Job, values: Mapping[str, Scalar]) -> str:

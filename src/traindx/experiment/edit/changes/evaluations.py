@@ -12,8 +12,12 @@ from traindx.experiment.edit.job import Job, at, call_of
 from traindx.experiment.edit.keras import add_callback, fits, uses_keras
 from traindx.experiment.edit.names import fresh, spelled
 from traindx.experiment.edit.new_number import plain
-from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.scopes import bound_name, own_statement
+from traindx.experiment.edit.trainers import add_to_list, framework_name, word_of, write_in_trainer
+from traindx.source.trainer_settings import TrainerSetting, trainer_calls
+from traindx.source.trainers import is_transformers
+from traindx.source.values import Const
 
 
 def stop_early(job: Job, values: Mapping[str, Scalar]) -> str:
@@ -24,6 +28,9 @@ def stop_early(job: Job, values: Mapping[str, Scalar]) -> str:
             job,
             f'EarlyStopping(monitor="{_monitored(job)}", patience={patience}, restore_best_weights=True)',
         )
+    description = _in_trainer(job, patience)
+    if description:
+        return description
     words = (
         f"Keep the weights with the best validation value, and stop after {patience} evaluations without one."
     )
@@ -52,6 +59,43 @@ def stop_early(job: Job, values: Mapping[str, Scalar]) -> str:
         f"The loop of line {value.loop.lineno} ends after {patience} evaluations without a better "
         f"{value.name}, and {model} gets the weights of the best one."
     )
+
+
+def _in_trainer(job: Job, patience: int) -> str:
+    """The callback of Lightning or transformers that stops early; empty without such a trainer."""
+    calls = dict(trainer_calls(job.training.trace))
+    if "lightning" in calls:
+        metric = _logged(job)
+        if metric is None:
+            raise Uncertain("Log a validation loss in validation_step, and stop on it by EarlyStopping.")
+        source, _ = call_of(calls["lightning"])
+        name = framework_name(job, source, "lightning.pytorch.callbacks.EarlyStopping")
+        stopping = f'{name}(monitor="{metric}", patience={patience})'
+        return add_to_list(job, calls["lightning"], "callbacks", stopping) + "."
+    trainers = [e.value for e in job.training.trace.calls if is_transformers(e.value)]
+    trainers += [e.value for e in job.training.trace.calls if is_transformers(e.value.receiver)]
+    if "transformers" not in calls or len(trainers) != 1:
+        return ""
+    arguments = calls["transformers"]
+    evaluates = arguments.keywords.get("eval_strategy") or arguments.keywords.get("evaluation_strategy")
+    if not isinstance(evaluates, Const) or evaluates.value in (None, "no"):
+        raise Uncertain("Evaluate each epoch (eval_strategy), and stop by EarlyStoppingCallback.")
+    wanted = {"save_strategy": f'"{evaluates.value!s}"', "load_best_model_at_end": "True"}
+    settings = {TrainerSetting("transformers", arguments, name, None): text for name, text in wanted.items()}
+    descriptions = [
+        write_in_trainer(job, one, text) for one, text in settings.items() if word_of(one) != text.strip('"')
+    ]
+    source, _ = call_of(trainers[0])
+    name = framework_name(job, source, "transformers.EarlyStoppingCallback")
+    stopping = f"{name}(early_stopping_patience={patience})"
+    return sentence([add_to_list(job, trainers[0], "callbacks", stopping), *descriptions])
+
+
+def _logged(job: Job) -> str | None:
+    """The validation loss that a module logs."""
+    logged = [e.value.argument(0, "name") for e in job.training.trace.methods("log") if e.grad_off]
+    names = [one.value for one in logged if isinstance(one, Const) and isinstance(one.value, str)]
+    return next((one for one in names if "loss" in one), None)
 
 
 def reduce_on_plateau(job: Job, values: Mapping[str, Scalar]) -> str:

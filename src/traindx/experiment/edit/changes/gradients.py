@@ -14,6 +14,10 @@ from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.new_number import Wanted
 from traindx.experiment.edit.result import Uncertain
 from traindx.experiment.edit.scopes import own_statement, stepped
+from traindx.experiment.edit.trainers import set_in_trainer
+from traindx.source.execution import CallEvent
+from traindx.source.trainer_settings import trainer_setting
+from traindx.source.values import Made
 
 
 def zero_gradients(job: Job) -> str:
@@ -39,6 +43,12 @@ def accumulate(job: Job, values: Mapping[str, Scalar]) -> str:
         batches = Wanted(value=int(value_of(values, "batches", 2)))
         return set_option(job, "gradient_accumulation_steps", batches, r"accumulation_steps$")
     count = int(value_of(values, "batches"))
+    setting = trainer_setting(job.training.trace, "accumulation")
+    counted = setting is not None and (
+        setting.framework != "accelerate" or job.training.trace.methods("accumulate")
+    )
+    if counted:
+        return set_in_trainer(job, "accumulation", Wanted(value=count), r"accumul")
     loop = job.iteration()
     backward = loop.backwards[0].spot
     text = (
@@ -52,7 +62,7 @@ def skip_nonfinite(job: Job) -> str:
     """A batch whose loss is NaN or infinite is skipped before it reaches the weights."""
     loop = job.iteration()
     backward = loop.backwards[0].spot
-    source, name = backward.source, receiver(backward.node)
+    source, name = backward.source, _loss(loop.backwards[0])
     statement = own_statement(backward)
     around = next((a for a in ancestors(source, statement) if isinstance(a, ast.For | ast.While)), None)
     same = function_of(source, statement) is function_of(source, loop.loop.spot.node)
@@ -64,6 +74,14 @@ def skip_nonfinite(job: Job) -> str:
     check = spelled(job.draft, source, "torch.isfinite")
     job.draft.before(source, statement, f"if not {check}({name.id}): continue")
     return f"A batch whose {name.id} is not finite is skipped before line {backward.line}."
+
+
+def _loss(backward: CallEvent) -> ast.expr | None:
+    """The loss of a backward pass: what the call is made on, or what an accelerator is given."""
+    node, of = backward.spot.node, backward.value.receiver
+    if isinstance(of, Made) and of.name.startswith("accelerate.") and isinstance(node, ast.Call):
+        return node.args[0] if node.args else None
+    return receiver(node)
 
 
 def divide_loss(job: Job) -> str:

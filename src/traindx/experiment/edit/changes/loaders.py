@@ -12,6 +12,7 @@ from traindx.experiment.edit.job import Job, at, call_of, once, receiver
 from traindx.experiment.edit.keras import uses_keras
 from traindx.experiment.edit.new_number import Wanted
 from traindx.experiment.edit.result import Uncertain
+from traindx.experiment.edit.trainers import set_in_trainer
 from traindx.experiment.edit.value_origin import change
 from traindx.source.anchors_of_data import iterated
 from traindx.source.values import Const, Made, number, upstream
@@ -79,8 +80,10 @@ def _in_keras(job: Job) -> str:
 
 
 def set_workers(job: Job, values: Mapping[str, Scalar]) -> str:
-    loader = _loader(job)
     wanted = Wanted(value=int(value_of(values, "value")))
+    if not job.loaders() and (description := set_in_trainer(job, "workers", wanted)):
+        return description
+    loader = _loader(job)
     description = change(job, loader, "num_workers", 5, wanted, r"workers|^DataLoader\.5$")
     guarded = any("__main__" in source.text for source in job.script.sources[:1])
     return description + ("." if guarded else "; on Windows and macOS the script then needs a main guard.")
@@ -100,7 +103,7 @@ def set_batch_size(job: Job, values: Mapping[str, Scalar]) -> str:
         for name in ("per_device_train_batch_size", "batch_size"):
             if name in event.value.keywords and not event.grad_off:
                 return change(job, event.value, name, -1, wanted, _LIKE, in_loops=_IN_LOOPS) + "."
-    return _named(job, int(value_of(values, "value")))
+    return set_in_trainer(job, "batch_size", wanted) or _named(job, int(value_of(values, "value")))
 
 
 def _batches_in_keras(job: Job, wanted: Wanted) -> str:

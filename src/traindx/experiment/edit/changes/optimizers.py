@@ -46,6 +46,9 @@ def set_momentum(job: Job, values: Mapping[str, Scalar]) -> str:
     if uses_keras(job):
         takes = all(one.kind in ("SGD", "RMSprop") for one in keras_optimizers(job))
         return set_option(job, "momentum" if takes else "beta_1", Wanted(value=value), r"momentum$|beta_1$")
+    description = _in_trainer(job, "beta1", value)
+    if description:
+        return description
     descriptions = []
     for one in job.torch_optimizers():
         if one.short in _MOMENTUM:
@@ -63,6 +66,9 @@ def set_betas(job: Job, values: Mapping[str, Scalar]) -> str:
     second = value_of(values, "beta2") if values.get("beta2") is not None else None
     if uses_keras(job):
         return _keras_betas(job, {"beta_1": first, "beta_2": second})
+    in_trainer = [_in_trainer(job, "beta1", first), _in_trainer(job, "beta2", second)]
+    if any(in_trainer):
+        return " ".join(one for one in in_trainer if one)
     return sentence(_betas(job, one, first, second) for one in job.torch_optimizers())
 
 
@@ -120,7 +126,7 @@ def set_eps(job: Job, values: Mapping[str, Scalar]) -> str:
     value = value_of(values, "value")
     if uses_keras(job):
         return set_option(job, "epsilon", Wanted(value=value), r"epsilon$")
-    return _each(job, "eps", value)
+    return _in_trainer(job, "eps", value) or _each(job, "eps", value)
 
 
 def set_weight_decay(job: Job, values: Mapping[str, Scalar]) -> str:
@@ -129,7 +135,14 @@ def set_weight_decay(job: Job, values: Mapping[str, Scalar]) -> str:
         return _penalties(job, value) or set_option(
             job, "weight_decay", Wanted(value=value), r"weight_decay$|wd$|decay$"
         )
-    return set_in_trainer(job, "set_weight_decay", value) or _each(job, "weight_decay", value)
+    return _in_trainer(job, "weight_decay", value) or _each(job, "weight_decay", value)
+
+
+def _in_trainer(job: Job, name: str, value: float | None) -> str:
+    """A setting of the optimizer that a trainer makes; empty where the script makes one itself."""
+    if value is None or job.optimizers():
+        return ""
+    return set_in_trainer(job, name, Wanted(value=value))
 
 
 def _penalties(job: Job, value: float) -> str:

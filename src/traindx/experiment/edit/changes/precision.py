@@ -7,18 +7,27 @@ import ast
 from traindx.experiment.edit.job import Job, call_of, once
 from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.result import Uncertain, sentence
+from traindx.experiment.edit.trainers import word_of, write_in_trainer
 from traindx.source.execution import CallEvent
 from traindx.source.roles import is_scaler
 from traindx.source.script import Source
+from traindx.source.trainer_settings import trainer_setting
 from traindx.source.values import Named, Spot
 
 HALF = {"torch.float16", "torch.half"}
+# How each trainer says it, by what it should compute in.
+_PRECISIONS = {
+    ("lightning", "full"): '"32-true"',
+    ("lightning", "bf16"): '"bf16-mixed"',
+    ("accelerate", "full"): '"no"',
+    ("accelerate", "bf16"): '"bf16"',
+}
 _LOW = HALF | {"torch.bfloat16"}
 
 
 def full_precision(job: Job) -> str:
     """autocast and scaler switched off; half() becomes float(); half types become float32."""
-    descriptions = _switch_off(job) + _casts(job, ("half", "bfloat16"))
+    descriptions = _in_trainer(job, "full") + _switch_off(job) + _casts(job, ("half", "bfloat16"))
     descriptions += [
         _retyped(job, source, node, "float32")
         for source, node, event in _types(job, _LOW)
@@ -31,6 +40,9 @@ def full_precision(job: Job) -> str:
 
 def bf16_autocast(job: Job) -> str:
     """The type of autocast is bfloat16, and nothing is scaled."""
+    in_trainer = _in_trainer(job, "bf16")
+    if in_trainer:
+        return sentence(in_trainer)
     casts = autocasts(job)
     if not casts:
         raise Uncertain(
@@ -43,6 +55,22 @@ def bf16_autocast(job: Job) -> str:
         descriptions.append(f"autocast to bfloat16 in line {call.lineno}")
     descriptions += _scalers_off(job)
     return sentence(descriptions)
+
+
+def _in_trainer(job: Job, to: str) -> list[str]:
+    """The precision that a trainer computes in; nothing where it is full already."""
+    trace = job.training.trace
+    setting = trainer_setting(trace, "precision")
+    if setting is not None and not word_of(setting).startswith(("32", "64", "no")):
+        new = _PRECISIONS[setting.framework, to]
+        return [write_in_trainer(job, setting, new)] if word_of(setting) != new.strip('"') else []
+    flags = {name: trainer_setting(trace, name) for name in ("fp16", "bf16")}
+    given = {name: one for name, one in flags.items() if one is not None and word_of(one) == "True"}
+    wanted = ["bf16"] if to == "bf16" and "fp16" in given else []
+    descriptions = [write_in_trainer(job, one, "False") for name, one in given.items() if name not in wanted]
+    return descriptions + [
+        write_in_trainer(job, one, "True") for name in wanted if (one := flags[name]) and name not in given
+    ]
 
 
 def autocasts(job: Job) -> list[CallEvent]:

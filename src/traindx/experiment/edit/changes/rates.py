@@ -12,6 +12,7 @@ from traindx.experiment.edit.keras import KerasOptimizer, construct
 from traindx.experiment.edit.keras import optimizers as keras_optimizers
 from traindx.experiment.edit.new_number import Wanted
 from traindx.experiment.edit.result import Uncertain, sentence
+from traindx.experiment.edit.trainers import set_in_trainer
 from traindx.experiment.edit.value_origin import change
 from traindx.source.values import Const, Made, Value, number, options, parents
 
@@ -164,10 +165,8 @@ def _derived(job: Job, value: Value, depth: int = 6) -> bool:
 
 def _trainer(job: Job, wanted: Wanted) -> list[str]:
     """The rate of a trainer that makes the optimizer itself."""
-    for event in job.training.trace.events:
-        if event.value.name.endswith("TrainingArguments"):
-            return [change(job, event.value, "learning_rate", -1, wanted, LIKE, 5e-5)]
-    return []
+    description = set_in_trainer(job, "lr", wanted, LIKE)
+    return [description.rstrip(".")] if description else []
 
 
 EDITS = (scale_lr, set_lr)

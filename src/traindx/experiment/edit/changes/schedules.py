@@ -15,9 +15,10 @@ from traindx.experiment.edit.names import fresh, spelled
 from traindx.experiment.edit.new_number import Wanted, plain
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.scopes import bound_name
-from traindx.experiment.edit.trainers import set_in_trainer
+from traindx.experiment.edit.trainers import set_in_trainer, write_in_trainer
 from traindx.experiment.edit.value_origin import change, uses
 from traindx.source.script import Source
+from traindx.source.trainer_settings import trainer_setting
 from traindx.source.values import Const, Made, Spot, Value, number, options
 
 _WARM = re.compile(r"warm_?up", re.IGNORECASE)
@@ -36,6 +37,12 @@ _KERAS_KINDS = {
     "linear": "PolynomialDecay({rate}, {steps}, end_learning_rate=0.01 * {rate})",
     "warm_restarts": "CosineDecayRestarts({rate}, {steps}, t_mul=1.0)",
 }
+_IN_TRAINER = {
+    "constant": "constant",
+    "cosine": "cosine",
+    "linear": "linear",
+    "warm_restarts": "cosine_with_restarts",
+}
 _ONCE = ("cosine", "linear")
 # Schedules that multiply the current learning rate, so that a warm-up keeps its effect next to them.
 _BY_FACTOR = {
@@ -52,11 +59,11 @@ def warm_up(job: Job, values: Mapping[str, Scalar]) -> str:
     steps = max(1, int(value_of(values, "steps")))
     if uses_keras(job):
         return _in_keras(job, "warm_up", steps)
-    description = _set_length(job, steps) or set_in_trainer(job, "warm_up", steps)
+    description = _set_length(job, steps) or (
+        "" if job.schedulers() else set_in_trainer(job, "warmup", Wanted(value=steps), r"warm_?up")
+    )
     if description:
         return description
-    if job.training.managed:
-        raise Uncertain(f"Give the trainer `warmup_steps={steps}`.")
     optimizers = job.torch_optimizers()
     for schedule in _schedules(job):
         if schedule.short not in _BY_FACTOR:
@@ -126,6 +133,8 @@ def _with_warm_up(job: Job, optimizer: Made, steps: int) -> str:
 def _add_scheduler(job: Job, made: Made, name: str, new: Callable[[str], str], words: str) -> int:
     """A scheduler after the line that makes the optimizer, stepped after each of its steps; the line."""
     source, call = call_of(made)
+    if _returned_with_schedule(job, made, name, new):
+        return call.lineno
     target = bound_name(source, call)
     if target is None or made.spot is None:
         raise Uncertain(words, at(made.spot))
@@ -134,7 +143,8 @@ def _add_scheduler(job: Job, made: Made, name: str, new: Callable[[str], str], w
     own = [one.step for one in job.iterations() if not one.managed]
     steps = [one.event.spot for one in own if any(o is made for o in one.optimizers)]
     here = function_of(source, call)
-    near = steps and all(function_of(source, spot.node) is here for spot in steps)
+    counted = bool(job.training.trace.methods("accumulate"))  # Accelerate leaves out steps
+    near = steps and not counted and all(function_of(source, spot.node) is here for spot in steps)
     if near and isinstance(target, ast.Name):
         for spot in steps:
             job.draft.after(spot.source, statement_of(spot), f"{scheduler}.step()")
@@ -142,6 +152,30 @@ def _add_scheduler(job: Job, made: Made, name: str, new: Callable[[str], str], w
         lines.append(f"{optimizer}.register_step_post_hook(lambda *_: {scheduler}.step())")
     job.draft.after(source, statement_of(made.spot), *lines)
     return call.lineno
+
+
+def _returned_with_schedule(job: Job, made: Made, name: str, new: Callable[[str], str]) -> bool:
+    """In Lightning's `configure_optimizers`, which returns nothing but the optimizer: the schedule, too."""
+    source, call = call_of(made)
+    function = function_of(source, call)
+    if not isinstance(function, ast.FunctionDef) or function.name != "configure_optimizers":
+        return False
+    returns = [node for node in ast.walk(function) if isinstance(node, ast.Return)]
+    given = returns[0].value if len(returns) == 1 else None
+    target = bound_name(source, call)
+    if given is None or not (
+        given is call or (isinstance(target, ast.Name) and ast.unparse(given) == target.id)
+    ):
+        return False
+    schedule = fresh(job.draft, source, name)
+    optimizer = target.id if isinstance(target, ast.Name) else fresh(job.draft, source, "optimizer")
+    lines = [f"{schedule} = {new(optimizer)}"]
+    if given is call:
+        lines.insert(0, f"{optimizer} = {job.draft.text(source, call)}")
+    job.draft.before(source, returns[0], *lines)
+    paced = f'{{"scheduler": {schedule}, "interval": "step"}}'
+    job.draft.replace(source, given, f'{{"optimizer": {optimizer}, "lr_scheduler": {paced}}}')
+    return True
 
 
 def _in_keras(job: Job, kind: str, steps: int, **values: str) -> str:
@@ -206,8 +240,21 @@ def hold_lr(job: Job) -> str:
             raise Uncertain("Remove the schedule of this line.", at(schedule.spot))
         descriptions.append(f"no schedule in line {call.lineno}")
     if not descriptions:
-        raise Uncertain("No learning-rate schedule was found in the script.")
+        description = _in_trainer(job, "constant")
+        if not description:
+            raise Uncertain("No learning-rate schedule was found in the script.")
+        return description
     return sentence(descriptions)
+
+
+def _in_trainer(job: Job, kind: str) -> str:
+    """The schedule of a trainer that makes it itself, which lasts as long as the training."""
+    setting = trainer_setting(job.training.trace, "schedule")
+    if setting is None or job.schedulers():
+        return ""
+    if kind not in _IN_TRAINER:
+        raise Uncertain(f"The trainer of this line knows no {kind} schedule.", at(setting.call.spot))
+    return write_in_trainer(job, setting, f'"{_IN_TRAINER[kind]}"') + "."
 
 
 def _optimizer(call: ast.Call) -> ast.expr:
@@ -224,6 +271,9 @@ def replace_schedule(job: Job, values: Mapping[str, Scalar]) -> str:
     steps = int(value_of(values, "steps"))
     if uses_keras(job):
         return _in_keras(job, kind, steps)
+    description = _in_trainer(job, kind)
+    if description:
+        return description
     schedules = _schedules(job)
     if len(schedules) > 1:
         raise Uncertain(
@@ -266,8 +316,8 @@ def _length(job: Job, schedule: Made, steps: int, *, whole: bool) -> str:
     events = [
         e for e in job.training.scheduler_steps if any(o is schedule for o in options(e.value.receiver))
     ]
-    loop = job.iteration().loop
-    if not events:
+    loop = job.training.main.loop if job.training.main is not None else None
+    if not events or loop is None:
         raise Uncertain(
             "The schedule of this line is never stepped: step it once per batch.", at(schedule.spot)
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from tests.test_lint_trainers import MODULE
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit import Edited, Instruction, edit_for
 from traindx.experiment.runtime.change import Change
-from traindx.source.script import parse_script
+from traindx.source.script import parse_script, read_script
 
 TRANSFORMERS = """\
 from transformers import BertConfig, BertForSequenceClassification, Trainer, TrainingArguments
@@ -102,3 +103,39 @@ def test_what_transformers_cannot_do_is_said(change: str, values: dict[str, Scal
     result = edit_for(parse_script(TRANSFORMERS), Change(change, values))
     assert isinstance(result, Instruction)
     assert words in result.text
+
+
+YAML = """\
+trainer:
+  max_epochs: 3  # few
+model:
+  lr: 0.3
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "values", "words", "line"),
+    [
+        ("scale_lr", {"factor": 0.01}, [], "  lr: 0.003"),
+        ("clip_norm", {"limit": 1.0}, [], "  gradient_clip_val: 1.0"),
+        ("scale_lr", {"factor": 0.1}, ["--model.lr", "0.2"], "0.02"),
+    ],
+)
+def test_what_lightning_s_command_line_reads_is_changed_there(
+    change: str, values: dict[str, Scalar], words: list[str], line: str, tmp_path: Path
+) -> None:
+    text = MODULE.replace("trainer = L.Trainer(max_epochs=20)\n", "").replace(
+        "trainer.fit(Net(), datamodule=Data())", "LightningCLI(Net, Data)"
+    )
+    (tmp_path / "train.py").write_text("from lightning.pytorch.cli import LightningCLI\n" + text)
+    (tmp_path / "config.yaml").write_text(YAML)
+    args = ["fit", "--config", "config.yaml", *words]
+    result = edit_for(read_script(tmp_path / "train.py"), Change(change, values), args=args)
+    assert isinstance(result, Edited), result
+    if words:
+        assert result.args is not None
+        assert result.args[-1] == line
+    else:
+        [new] = result.sources.values()
+        assert line in new.splitlines()
+        assert "  max_epochs: 3  # few" in new.splitlines()

@@ -6,6 +6,7 @@ import sys
 from typing import Any, Unpack
 
 from traindx.integrations._session import CallbackOptions, Session, framework
+from traindx.observe.torch.trainers import LIGHTNING, settings_at
 
 # A callback of one of the two packages is none of the other.
 _OLD = "pytorch_lightning" in sys.modules and "lightning.pytorch" not in sys.modules
@@ -21,10 +22,7 @@ class TraindxCallback(Callback):  # type: ignore[misc]
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
         self.session.begin(pl_module)
         self.session.settings(dict(getattr(pl_module, "hparams", None) or {}))
-        if trainer.gradient_clip_val is not None:
-            self.session.settings({"clip": trainer.gradient_clip_val})
-        if trainer.max_epochs is not None and trainer.max_epochs > 0:
-            self.session.settings({"epochs": trainer.max_epochs})
+        self.session.settings(settings_at(trainer, LIGHTNING))
 
     def on_validation_end(self, trainer: Any, pl_module: Any) -> None:  # noqa: ARG002
         if not trainer.sanity_checking:

@@ -7,22 +7,10 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from traindx.integrations._session import CallbackOptions, Session, framework
+from traindx.observe.torch.trainers import TRANSFORMERS, settings_at
 
 Callback: Any = framework("transformers", "transformers").TrainerCallback
 _INTEGRATIONS: Any = framework("transformers.integrations.integration_utils", "transformers")
-
-# What TrainingArguments calls a setting, and its canonical name.
-_SETTINGS = {
-    "learning_rate": "lr",
-    "weight_decay": "weight_decay",
-    "max_grad_norm": "clip",
-    "warmup_steps": "warmup_steps",
-    "lr_scheduler_type": "schedule",
-    "num_train_epochs": "epochs",
-    "per_device_train_batch_size": "batch_size",
-    "gradient_accumulation_steps": "accumulation",
-    "label_smoothing_factor": "label_smoothing",
-}
 
 
 class TraindxCallback(Callback):  # type: ignore[misc]
@@ -33,9 +21,7 @@ class TraindxCallback(Callback):  # type: ignore[misc]
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ARG002
         self.session.begin(kwargs.get("model"))
-        values = {ours: getattr(args, theirs, None) for theirs, ours in _SETTINGS.items()}
-        schedule = getattr(values["schedule"], "value", values["schedule"])
-        self.session.settings({**values, "schedule": schedule})
+        self.session.settings(settings_at(args, TRANSFORMERS))
 
     def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ARG002
         self.session.log(kwargs.get("logs") or {})

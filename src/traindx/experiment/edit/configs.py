@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.paths import file_of
 from traindx.source.values import Const, Made, Value
 
+_DEEPEST = 6
 LOADERS = re.compile(
     r"(^|\.)(yaml\.(safe_|full_|unsafe_)?load|json\.loads?|tomllib\.loads?|tomli\.loads?|toml\.loads?"
     r"|OmegaConf\.load)$"
@@ -60,6 +62,39 @@ def looked_up(tree: Any, keys: tuple[str | int, ...]) -> Any:
         else:
             raise LookupError(key)
     return tree
+
+
+def leaves(tree: Any, keys: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Every value of a configuration that is not a table or a list, with its keys."""
+    inner = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else None
+    if inner is None:
+        yield keys, tree
+    elif len(keys) < _DEEPEST:
+        for key, value in inner:
+            yield from leaves(value, (*keys, key))
+
+
+def yaml_number(text: str) -> str:
+    """A number as YAML reads it: 1e-4 would be a text."""
+    if "e" not in text:
+        return text
+    return f"{float(text):.12f}".rstrip("0") if abs(float(text)) < 1 else f"{float(text):.1f}"
+
+
+def with_new_setting(path: str, text: str, keys: tuple[str, str], new: str) -> str | None:
+    """The text of a YAML file with one more line in a table; None unless that and nothing else is changed."""
+    table, name = keys
+    inner = re.search(rf"^{re.escape(table)}:[ \t]*(#.*)?\n([ \t]+)(?=\S)", text, re.MULTILINE)
+    if inner is None:
+        return None
+    at = inner.start(2)
+    changed = f"{text[:at]}{inner[2]}{name}: {new}\n{text[at:]}"
+    try:
+        before, after = parsed(path, text), parsed(path, changed)
+        added = after[table].pop(name)
+        return changed if before == after and added == float(new) else None
+    except (ValueError, LookupError, TypeError):
+        return None
 
 
 def with_setting(path: str, text: str, keys: tuple[str | int, ...], new: str) -> str | None:

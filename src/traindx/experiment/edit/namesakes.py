@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from traindx.experiment.edit import configs
 from traindx.experiment.edit.job import Job, called
@@ -13,7 +12,6 @@ from traindx.experiment.edit.paths import file_of
 from traindx.source.values import Const, Spot
 
 _ALSO = {"lr": ("learning_rate",), "learning_rate": ("lr",)}
-_DEEPEST = 6
 
 
 def namesake(job: Job, name: str) -> Const | tuple[str, tuple[str | int, ...]] | None:
@@ -59,15 +57,6 @@ def _settings(
             tree = configs.parsed(path, job.config(path))
         except (OSError, ValueError):
             continue
-        for keys, value in _leaves(tree):
+        for keys, value in configs.leaves(tree):
             if keys and keys[-1] in names and isinstance(value, int | float) and not isinstance(value, bool):
                 yield (path, keys), value
-
-
-def _leaves(tree: Any, keys: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    inner = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else None
-    if inner is None:
-        yield keys, tree
-    elif len(keys) < _DEEPEST:
-        for key, value in inner:
-            yield from _leaves(value, (*keys, key))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from traindx.experiment.edit.job import Job, at, call_of, written
+from traindx.experiment.edit.lightning_cli import set_in_cli
 from traindx.experiment.edit.names import add_import, imported, spelled_as
 from traindx.experiment.edit.new_number import Wanted
 from traindx.experiment.edit.result import Uncertain
@@ -18,7 +19,7 @@ def set_in_trainer(job: Job, name: str, wanted: Wanted, like: str = "") -> str:
     """The trainer's setting of that name, a number; empty when no trainer of the script takes it."""
     setting = trainer_setting(job.training.trace, name)
     if setting is None:
-        return ""
+        return set_in_cli(job, name, wanted)
     default = setting.default if isinstance(setting.default, float) else None
     like = like or rf"{setting.keyword}$|{name}$"
     return change(job, setting.call, setting.keyword, -1, wanted, like, default) + "."

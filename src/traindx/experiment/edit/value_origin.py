@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from traindx.experiment.edit import configs
 from traindx.experiment.edit.job import Job, at, call_of, written
+from traindx.experiment.edit.lightning_cli import set_in_cli
 from traindx.experiment.edit.namesakes import namesake
 from traindx.experiment.edit.new_number import Wanted
 from traindx.experiment.edit.options import given_value, option_of, with_value
@@ -40,6 +41,9 @@ def change(
     `like` are the names (a pattern) under which the same number may be used elsewhere and still mean this,
     `in_loops` those that do so inside a loop.
     """
+    in_cli = set_in_cli(job, name, wanted)
+    if in_cli:
+        return in_cli.rstrip(".")
     source, call = call_of(made)
     value = made.argument(position, name)
     expression = written(call, name, position)
@@ -142,9 +146,7 @@ def _set_in_file(job: Job, name: str, path: str, keys: tuple[str | int, ...], wa
         return ""
     if _contradicted(job, name, old):
         return ""
-    new = wanted.literal(old)
-    if "e" in new:  # YAML reads 1e-4 as a text
-        new = f"{float(new):.12f}".rstrip("0") if abs(float(new)) < 1 else f"{float(new):.1f}"
+    new = configs.yaml_number(wanted.literal(old))
     changed = configs.with_setting(path, text, keys, new)
     if changed is None:
         return ""

@@ -215,7 +215,9 @@ def library_facts() -> dict[str, Any]:
     facts: dict[str, Any] = {}
     for name in _LIBRARIES:
         module = sys.modules.get(name)
-        version = vars(module).get("__version__") if module is not None else None
+        known = vars(module) if module is not None else {}
+        lazy = known.get("_objects")  # what a lazy module of transformers holds
+        version = known.get("__version__") or (lazy.get("__version__") if isinstance(lazy, dict) else None)
         if version is not None:
             facts[name] = str(version)
     facts["cuda"] = torch.version.cuda

@@ -16,11 +16,13 @@ from traindx.observe.torch.model_facts import model_facts, reach_facts
 from traindx.observe.torch.optimizer_state import Known
 from traindx.observe.torch.roots import optimizer_parameters
 from traindx.observe.torch.sample_prints import SampleFingerprints
+from traindx.observe.torch.trainers import trainer_settings
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
 
 _MOST = 16
+_OF_OPTIMIZER = ("lr", "weight_decay", "schedule", "warmup", "warmup_ratio")
 # What is of one training, and not of the process.
 _OF_TRAINING = (
     *("models", "optimizers", "losses", "loaders", "schedulers", "graph", "reach", "restored"),
@@ -81,6 +83,7 @@ class TrainingFacts:
         if not self._optimizers:
             for name, value in setup_facts.settings_of(models, mine).items():
                 self._set(name, value)
+            self.watching.guard("trainers", self._trainer, mine)
             recorder.fact("libraries", setup_facts.library_facts())
             recorder.fact("seed", setup_facts.seed_facts())
             self._world()
@@ -99,6 +102,15 @@ class TrainingFacts:
                 f"trainable but in no optimizer: {shown}",
                 {"parameters": missing[:100]},
             )
+
+    def _trainer(self, optimizer: dict[str, Any]) -> None:
+        """The settings of the trainer that runs the loop; those of an optimizer only where it made it."""
+        settings = trainer_settings()
+        rates = {group.get("initial_lr", group.get("lr")) for group in optimizer["groups"]}
+        made = settings.get("lr") in rates
+        for name, value in settings.items():
+            if made or name not in _OF_OPTIMIZER:
+                self._set(name, value)
 
     def _scheduler_order(self) -> None:
         """Before the first optimizer step: a scheduler that has stepped already skips its first value."""

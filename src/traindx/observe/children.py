@@ -172,7 +172,7 @@ def observe() -> None:
 
 
 def install_when_there(recorder: Recorder) -> None:
-    """Watch PyTorch and Keras as soon as the program has imported them."""
+    """Watch PyTorch, Keras and JAX as soon as the program has imported them."""
 
     def torch_arrived(torch: ModuleType) -> None:
         del torch
@@ -191,8 +191,17 @@ def install_when_there(recorder: Recorder) -> None:
         except Exception as error:
             recorder.failed("keras", error)
 
+    def jax_arrived(jax: ModuleType) -> None:
+        try:
+            from traindx.observe.jax.install import install
+
+            install(recorder, jax)
+        except Exception as error:
+            recorder.failed("jax", error)
+
     when_imported("torch", torch_arrived)
     when_imported("keras", keras_arrived)
+    when_imported("jax", jax_arrived)
 
 
 def written_facts(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:

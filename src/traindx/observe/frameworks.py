@@ -26,6 +26,16 @@ def keras_name(version: str, backend: str) -> str:
     return f"Keras {version.partition('.')[0]} on {_BACKENDS.get(backend, backend)}"
 
 
+SEEN_OF_JAX = "loss, learning rate, gradients where the optimizer keeps them, weights, updates and batches"
+
+
+def jax_name(modules: Mapping[str, object] | None = None) -> str:
+    """`Flax on JAX with optax`."""
+    modules = sys.modules if modules is None else modules
+    name = next((_NAMES[one] for one in ("flax", "equinox") if one in modules), "JAX")
+    return f"{name} with optax" if "optax" in modules else name
+
+
 def imported(modules: Mapping[str, object] | None = None) -> str:
     """The framework that was imported and of which no step was seen; empty for PyTorch and for none."""
     modules = sys.modules if modules is None else modules

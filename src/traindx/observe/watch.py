@@ -82,7 +82,7 @@ class Watch:
         atexit.unregister(self._process_ends)
         if self._overheard is not None:
             self._overheard.stop()
-        for framework in ("torch", "keras"):
+        for framework in ("torch", "keras", "jax"):
             if framework not in sys.modules:
                 forget(framework)
         self._recorder.close(how, text)

@@ -1,0 +1,1 @@
+"""A training by JAX as a recording: seen where functions are traced, and where compiled ones are called."""

@@ -1,0 +1,104 @@
+"""Gradients, weights and updates of each layer, from samples of its leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite, sqrt
+
+import numpy as np
+
+from traindx.observe.arrays import Values
+from traindx.observe.jax.pytrees import Names
+
+Column = list[float | None]
+_STATISTICS = ("grad_norm", "grad_zero_share", "grad_nonfinite", "weight_norm", "update_ratio", "grad_cosine")
+
+
+class Layers:
+    """What each step did to each layer. Biases next to a matrix count for the gradient only."""
+
+    def __init__(self) -> None:
+        self._last: dict[int, Values] = {}
+        self.without: dict[str, bool] = {}
+        self.reached: set[str] = set()
+        self.norm: float | None = None
+        self.samples = 0
+
+    def statistics(
+        self,
+        names: Sequence[Names],
+        shapes: Sequence[tuple[int, ...]],
+        weights: Sequence[Values | None],
+        after: Sequence[Values | None],
+        gradients: Sequence[Values | None],
+        scales: Sequence[int],
+    ) -> tuple[list[str], dict[str, Column]]:
+        """Names of layers, and for each statistic one value for each; `scales`: elements per sampled one."""
+        self.samples += 1
+        layers: dict[str, list[int]] = {}
+        for place, name in enumerate(names):
+            layers.setdefault("/".join(name[:-1]) or name[0], []).append(place)
+            self._note(name, gradients[place])
+        squares = [scales[n] * _square(one) for n, one in enumerate(gradients) if one is not None]
+        self.norm = sqrt(sum(squares)) if squares and len(squares) == len(names) else None
+        rows: list[Column] = []
+        for places in layers.values():
+            wide = [place for place in places if len(shapes[place]) > 1] or places
+            weight = _norm([weights[p] for p in wide], [scales[p] for p in wide])
+            changes = [_apart(weights[p], after[p]) for p in wide]
+            change = _norm(changes, [scales[p] for p in wide])
+            seen = [gradients[p] for p in places]
+            wide_seen = [one for p in wide if (one := gradients[p]) is not None]
+            rows.append(
+                [
+                    _norm(seen, [scales[p] for p in places]),
+                    float(np.mean([float((one == 0).mean()) for one in wide_seen])) if wide_seen else None,
+                    float(sum(int((~np.isfinite(one)).sum()) for one in seen if one is not None))
+                    if wide_seen
+                    else None,
+                    weight,
+                    change / weight if change is not None and weight else None,
+                    self._cosine(wide, gradients),
+                ]
+            )
+        table = list(zip(*rows, strict=True))
+        return list(layers), {key: list(column) for key, column in zip(_STATISTICS, table, strict=True)}
+
+    def _note(self, name: Names, gradient: Values | None) -> None:
+        word = "/".join(name)
+        if gradient is None:
+            return
+        if bool((gradient == 0).all()):
+            if word not in self.reached:
+                self.without[word] = False
+        else:
+            self.reached.add(word)
+            self.without.pop(word, None)
+
+    def _cosine(self, places: Sequence[int], gradients: Sequence[Values | None]) -> float | None:
+        """The direction of the gradient compared with the sample before: same 1, across 0, back -1."""
+        product = one = other = 0.0
+        for place in places:
+            gradient = gradients[place]
+            if gradient is None:
+                return None
+            last, self._last[place] = self._last.get(place), gradient
+            if last is not None and last.shape == gradient.shape:
+                product += float(np.vdot(gradient, last))
+                one += float(np.vdot(gradient, gradient))
+                other += float(np.vdot(last, last))
+        size = one * other
+        return product / sqrt(size) if isfinite(size) and size > 0 and isfinite(product) else None
+
+
+def _square(values: Values) -> float:
+    return float(np.vdot(values.astype(np.float64), values.astype(np.float64)))
+
+
+def _norm(values: Sequence[Values | None], scales: Sequence[int]) -> float | None:
+    squares = [scale * _square(one) for one, scale in zip(values, scales, strict=True) if one is not None]
+    return sqrt(sum(squares)) if squares and len(squares) == len(values) else None
+
+
+def _apart(before: Values | None, after: Values | None) -> Values | None:
+    return None if before is None or after is None else after - before

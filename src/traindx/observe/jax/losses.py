@@ -1,0 +1,64 @@
+"""Loss functions of optax: their canonical kinds, and what they compare."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+KINDS = {
+    "softmax_cross_entropy_with_integer_labels": "softmax_cross_entropy",
+    "softmax_cross_entropy": "softmax_cross_entropy",
+    "safe_softmax_cross_entropy": "softmax_cross_entropy",
+    "sigmoid_binary_cross_entropy": "sigmoid_cross_entropy",
+    "squared_error": "mse",
+    "l2_loss": "mse",
+    "huber_loss": "huber",
+    "log_cosh": "log_cosh",
+    "kl_divergence": "kl_divergence",
+    "hinge_loss": "hinge",
+    "cosine_distance": "cosine",
+}
+_FROM_LOGITS = ("softmax_cross_entropy", "sigmoid_cross_entropy")
+
+
+def loss_fact(name: str, output: Any, target: Any) -> dict[str, Any]:
+    """What is recorded once of a loss function, from the arguments it was traced with."""
+    given, wanted = _shape(output), _shape(target)
+    kind = KINDS[name]
+    classes = kind == "softmax_cross_entropy" and len(given) > 1
+    one_hot = classes and wanted == given
+    return {
+        "function": name,
+        "kind": kind,
+        "reduction": "mean",
+        "from_logits": kind in _FROM_LOGITS,
+        "output_shape": _text((given[0], given[-1], *given[1:-1]) if classes else given),
+        "target_shape": _text(wanted[:-1] if one_hot else wanted),
+        "output_dtype": _dtype(output),
+        "target_dtype": _dtype(target),
+        "broadcasts": not classes and _stretches(given, wanted),
+        "shape": given,
+    }
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    return tuple(int(size) for size in np.shape(value))
+
+
+def _dtype(value: Any) -> str:
+    return str(getattr(value, "dtype", type(value).__name__))
+
+
+def _text(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape)) or "scalar"
+
+
+def _stretches(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether both become larger than either, or one of two batches is stretched over the other."""
+    if one == other or not one or not other:
+        return False
+    try:
+        return tuple(np.broadcast_shapes(one, other)) not in (one, other) or len(one) == len(other)
+    except ValueError:
+        return False

@@ -1,0 +1,274 @@
+"""What the code of a step shows while JAX traces it: which inputs are trained, which output is the loss.
+
+Values are known by identity while a function is traced. Nothing is added to what is compiled.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from traindx.observe.jax.pytrees import Names, Path, is_array, is_float, leaves, names, short, with_paths
+
+# Parts of a path below which an optimizer keeps numbers of each weight.
+State = list[tuple[Names, Any]]
+MOMENTS = ("mu", "nu", "trace", "ema", "momentum", "velocity", "sum_of_squares")
+_open = threading.local()
+
+
+@dataclass
+class Notes:
+    """A traced function that trains: positions count the leaves of its arguments or of its result."""
+
+    weights: list[int] = field(default_factory=list)
+    names: list[Names] = field(default_factory=list)
+    loss: Path | None = None
+    losses: int = 0
+    gradients: dict[int, int] = field(default_factory=dict)
+    updated: dict[int, int] = field(default_factory=dict)
+    # For each moment of an optimizer: weight -> position in the arguments and in the result.
+    moments: dict[str, dict[int, tuple[int, int]]] = field(default_factory=dict)
+    batch: list[int] = field(default_factory=list)
+    target: int | None = None
+    output: int | None = None
+    counts: list[int] = field(default_factory=list)
+    rate: int | None = None
+    repeats: int = 1
+    dropped: bool = False
+    optimizers: list[dict[str, Any]] = field(default_factory=list)
+    loss_calls: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def trains(self) -> bool:
+        return bool(self.weights)
+
+
+class Frame:
+    """One function while it is traced."""
+
+    def __init__(self, arguments: Any) -> None:
+        self.inputs = with_paths(arguments)
+        self._places = {id(leaf): place for place, (_, leaf) in enumerate(self.inputs)}
+        # Values are known by their identity: none may be freed, and its place taken, before the end.
+        self._held: list[Any] = [leaf for _, leaf in self.inputs]
+        self._weights: list[int] = []
+        self._names: list[Names] = []
+        self._values: dict[int, int] = {}
+        self._gradients: dict[int, int] = {}
+        self._updated: dict[int, int] = {}
+        self._probabilities: set[int] = set()
+        self._applied = False
+        self._states: list[tuple[State, State]] = []
+        self.notes = Notes()
+
+    def hold(self, tree: Any) -> list[Any]:
+        found = leaves(tree)
+        self._held += found
+        return found
+
+    def place(self, leaf: Any) -> int | None:
+        return self._places.get(id(leaf))
+
+    def differentiated(
+        self, weights: Any, value: Any, gradients: Any, called: list[Names] | None = None
+    ) -> None:
+        """A loss was differentiated for these weights; without a value only gradients were asked for."""
+        listed = with_paths(weights)
+        places = [self.place(leaf) for _, leaf in listed]
+        if not listed or any(place is None for place in places):
+            return
+        self.notes.losses += 1
+        if value is not None:
+            self.hold(value)
+            self._values.setdefault(id(value), len(self._values))
+        if not self._weights:
+            self._weights = [place for place in places if place is not None]
+            self._names = called or [short(names(path)) for path, _ in listed]
+        for leaf, gradient in zip(places, leaves(gradients), strict=False):
+            if leaf in self._weights:
+                self._held.append(gradient)
+                self._gradients[id(gradient)] = self._weights.index(leaf)
+
+    def applied(self, weights: Any, result: Any) -> None:
+        """Updates were added to weights."""
+        for weight, leaf in zip(leaves(weights), self.hold(result), strict=False):
+            place = self.place(weight)
+            if place in self._weights:
+                self._applied = True
+                self._updated[id(leaf)] = self._weights.index(place)
+
+    def optimizer(self, fact: dict[str, Any], before: Any = None, after: Any = None) -> None:
+        """A transformation was asked for updates; its state as it was, and as it is from now on."""
+        if fact not in self.notes.optimizers:
+            self.notes.optimizers.append(fact)
+        self.state(*([(names(path), leaf) for path, leaf in with_paths(one)] for one in (before, after)))
+
+    def state(self, before: State, after: State) -> None:
+        self._held += [leaf for _, leaf in (*before, *after)]
+        self._states.append((before, after))
+
+    def probabilities(self, result: Any) -> None:
+        self._held.append(result)
+        self._probabilities.add(id(result))
+
+    def loss_call(self, fact: dict[str, Any], output: Any, target: Any) -> None:
+        """A loss function of optax compared an output with a target."""
+        if id(output) in self._probabilities:
+            fact["after_layers"] = ["Softmax"]
+        self.notes.target = self.notes.target if self.notes.target is not None else self.place(target)
+        self._held.append(output)
+        self.notes.loss_calls.append(fact)
+
+    def close(self, result: Any) -> Notes:
+        """The function returned: what left it, by position."""
+        notes = self.notes
+        notes.weights, notes.names = self._weights, self._names
+        outputs = with_paths(result)
+        notes.gradients = self._positions(outputs, self._gradients)
+        notes.updated = self._positions(outputs, self._updated)
+        if notes.weights:
+            self._find_loss(outputs)
+            if not notes.updated and not notes.gradients and not self._applied:
+                notes.updated = self._by_name(outputs)
+            notes.dropped = self._applied and not notes.updated
+            self._find_moments(outputs)
+            self._find_batch(outputs)
+        self._held.clear()
+        return notes
+
+    @staticmethod
+    def _positions(outputs: list[tuple[Path, Any]], known: dict[int, int]) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for place, (_, leaf) in enumerate(outputs):
+            number = known.get(id(leaf))
+            if number is not None:
+                found.setdefault(number, place)
+        return found
+
+    def _find_loss(self, outputs: list[tuple[Path, Any]]) -> None:
+        """The value that was differentiated, if it leaves; else a number called loss, or the first one."""
+        leaving = [(self._values[id(leaf)], path) for path, leaf in outputs if id(leaf) in self._values]
+        if leaving:
+            self.notes.loss = min(leaving, key=lambda one: one[0])[1]
+            return
+        carried = {self._kind(path, leaf) for path, leaf in self.inputs}
+        numbers = [
+            (path, leaf)
+            for path, leaf in outputs
+            if is_float(leaf) and not leaf.shape and self._kind(path, leaf) not in carried
+        ]
+        called = [one for one in numbers if any("loss" in part.lower() for part in names(one[0]))]
+        for path, _ in (called or numbers)[:1]:
+            self.notes.loss = path
+
+    @staticmethod
+    def _kind(path: Path, leaf: Any) -> tuple[Names, Any]:
+        return names(path)[-2:], getattr(leaf, "shape", None)
+
+    def _by_name(self, outputs: list[tuple[Path, Any]]) -> dict[int, int]:
+        """The first group of outputs that are called as the weights are and have their shapes."""
+        groups: dict[Names, dict[int, int]] = {}
+        for place, (path, leaf) in enumerate(outputs):
+            words = tuple(part for part in names(path) if part not in ("value", "raw_value"))
+            for number, name in enumerate(self._names):
+                before = words[: len(words) - len(name)]
+                alike = words[len(before) :] == name and _shape(leaf) == self._shape(number)
+                if alike and not any(word in MOMENTS for word in before):
+                    groups.setdefault(before, {}).setdefault(number, place)
+        return next((one for one in groups.values() if len(one) == len(self._names)), {})
+
+    def _shape(self, number: int) -> tuple[int, ...]:
+        return _shape(self.inputs[self._weights[number]][1])
+
+    def _find_moments(self, outputs: list[tuple[Path, Any]]) -> None:
+        leaving = {id(leaf): place for place, (_, leaf) in enumerate(outputs)}
+        for before, after in self._states:
+            for moment in ("mu", "trace", "nu"):
+                old, new = ([leaf for words, leaf in one if moment in words] for one in (before, after))
+                shapes = [self._shape(number) for number in range(len(self._weights))]
+                if [_shape(leaf) for leaf in old] != shapes or len(new) != len(old):
+                    continue
+                places = [(self.place(one), leaving.get(id(two))) for one, two in zip(old, new, strict=True)]
+                found = {n: (i, o) for n, (i, o) in enumerate(places) if i is not None and o is not None}
+                self.notes.moments.setdefault(moment, found)
+            for words, leaf in before:
+                place = self.place(leaf)
+                if place is not None and words[-1] == "count":
+                    self.notes.counts.append(place)
+        for place, (path, _) in enumerate(self.inputs):
+            words = names(path)
+            if "hyperparams" in words and words[-1] == "learning_rate":
+                self.notes.rate = place
+
+    def _find_batch(self, outputs: list[tuple[Path, Any]]) -> None:
+        """Arrays that are neither weights nor state, as many rows each as there are samples."""
+        carried = {self._kind(path, leaf) for path, leaf in outputs}
+        state = {id(leaf) for before, _ in self._states for _, leaf in before}
+        found = [
+            place
+            for place, (path, leaf) in enumerate(self.inputs)
+            if place not in self._weights
+            and is_array(leaf)
+            and _shape(leaf)[:1] > (1,)
+            and id(leaf) not in state
+            and self._kind(path, leaf) not in carried
+        ]
+        lengths = [_shape(self.inputs[place][1])[0] for place in found]
+        most = max(set(lengths), key=lengths.count) if lengths else 0
+        self.notes.batch = [place for place in found if _shape(self.inputs[place][1])[0] == most]
+        self._find_output(outputs)
+
+    def _find_output(self, outputs: list[tuple[Path, Any]]) -> None:
+        """What a loss function compared, if an output has its shape and is nothing else."""
+        shape = self.notes.loss_calls[0]["shape"] if self.notes.loss_calls else None
+        given = {self._kind(path, leaf) for path, leaf in self.inputs}
+        state = {id(leaf) for _, after in self._states for _, leaf in after}
+        known = {*self.notes.gradients.values(), *self.notes.updated.values()}
+        for place, (path, leaf) in enumerate(outputs):
+            if not shape or not is_float(leaf) or _shape(leaf) != shape or place in known:
+                continue
+            if id(leaf) not in state and self._kind(path, leaf) not in given:
+                self.notes.output = place
+
+
+def _shape(leaf: Any) -> tuple[int, ...]:
+    return tuple(getattr(leaf, "shape", ()))
+
+
+def eager_notes(weights: list[tuple[Path, Any]], given: list[Any], *, has_value: bool) -> Notes:
+    """Of a loss that is differentiated without being compiled: the result is its value and the gradients."""
+    from jax.tree_util import SequenceKey
+
+    places = {id(leaf): place for place, leaf in enumerate(given)}
+    notes = Notes(loss=(SequenceKey(0),) if has_value else None, losses=1)
+    notes.names = [short(names(path)) for path, _ in weights]
+    notes.weights = [places[id(leaf)] for _, leaf in weights]
+    notes.batch = [
+        place
+        for place, leaf in enumerate(given)
+        if place not in notes.weights and is_array(leaf) and leaf.shape and leaf.shape[0] > 1
+    ]
+    notes.gradients = {number: number + has_value for number in range(len(weights))}
+    return notes
+
+
+def frame() -> Frame | None:
+    """The function of ours that is traced now, the innermost one."""
+    stack = getattr(_open, "stack", None)
+    return stack[-1] if stack else None
+
+
+@contextmanager
+def traced(arguments: Any) -> Iterator[Frame]:
+    """While a function runs that JAX traces."""
+    if not hasattr(_open, "stack"):
+        _open.stack = []
+    opened = Frame(arguments)
+    _open.stack.append(opened)
+    try:
+        yield opened
+    finally:
+        _open.stack.remove(opened)

@@ -18,7 +18,7 @@ from traindx.observe.keras.loss_facts import aligned
 Groups = dict[str, dict[str, object]]
 
 
-class SampledBatches:
+class StepBatches:
     """Inputs, targets and outputs of sampled steps; what it remembers of them is recorded at the end."""
 
     def __init__(self) -> None:

@@ -22,7 +22,9 @@ class Layers:
         self.without: dict[str, bool] = {}
         self.reached: set[str] = set()
         self.norm: float | None = None
-        self.samples = 0
+        # Samples whose update is known, and whether any of them changed a weight.
+        self.updates = 0
+        self.changed = False
 
     def statistics(
         self,
@@ -34,13 +36,13 @@ class Layers:
         scales: Sequence[int],
     ) -> tuple[list[str], dict[str, Column]]:
         """Names of layers, and for each statistic one value for each; `scales`: elements per sampled one."""
-        self.samples += 1
         layers: dict[str, list[int]] = {}
         for place, name in enumerate(names):
             layers.setdefault("/".join(name[:-1]) or name[0], []).append(place)
             self._note(name, gradients[place])
         squares = [scales[n] * _square(one) for n, one in enumerate(gradients) if one is not None]
         self.norm = sqrt(sum(squares)) if squares and len(squares) == len(names) else None
+        self._note_changes([_apart(old, new) for old, new in zip(weights, after, strict=True)])
         rows: list[Column] = []
         for places in layers.values():
             wide = [place for place in places if len(shapes[place]) > 1] or places
@@ -74,6 +76,11 @@ class Layers:
         else:
             self.reached.add(word)
             self.without.pop(word, None)
+
+    def _note_changes(self, changes: Sequence[Values | None]) -> None:
+        known = [one for one in changes if one is not None]
+        self.updates += bool(known)
+        self.changed = self.changed or any(bool(one.any()) for one in known)
 
     def _cosine(self, places: Sequence[int], gradients: Sequence[Values | None]) -> float | None:
         """The direction of the gradient compared with the sample before: same 1, across 0, back -1."""

@@ -46,7 +46,7 @@ def short(path: Names) -> Names:
     rest = list(path)
     if "states" in rest:
         rest = rest[rest.index("states") + 2 :]
-    return tuple(part for part in rest if part not in _WRAPPERS) or path
+    return tuple(part for part in rest if part not in _WRAPPERS) or path or ("weights",)
 
 
 def reach(tree: Any, path: Path) -> Any:

@@ -12,7 +12,7 @@ from traindx.observe.budget import UNDERCOUNT
 from traindx.observe.clock import perf_counter
 from traindx.observe.early_steps import EarlySteps
 from traindx.observe.jax import optimizers
-from traindx.observe.jax.batches import SampledBatches
+from traindx.observe.jax.batches import StepBatches
 from traindx.observe.jax.layers import Layers
 from traindx.observe.jax.pytrees import apart, leaves, reach, sample
 from traindx.observe.jax.setup_facts import JaxFacts
@@ -30,6 +30,8 @@ _OTHERS = 12
 _STEPS_WITHOUT_GRADIENT = 3
 _IN_A_ROW = 3
 _LOOP_ROWS = 500
+# So few steps of a function that only differentiates were for a look at gradients.
+_TRIED = 3
 # An update so small compared with its weight is mostly rounding: no gradient can be read from it.
 _ROUNDING = 1e-5
 
@@ -61,10 +63,11 @@ class JaxSteps:
         self.recorder = training.recorder
         self.facts = JaxFacts(self.recorder)
         self.layers = Layers()
-        self.batches = SampledBatches()
+        self.batches = StepBatches()
         self._early = EarlySteps()
         self._lead: Any = None
         self._others = 0
+        self._lead_updates = False
         self._ended: float | None = None
         self._memory_read = -math.inf
         self._last_row = 0
@@ -137,10 +140,13 @@ class JaxSteps:
         """The first function that trains is the training; others are parts of it, until it ends."""
         if self._lead is None or function == self._lead:
             self._lead, self._others = function, 0
+            self._lead_updates = bool(notes.updated)
             return True
         self._others += 1
-        if self._others > _OTHERS:
+        tried = self.recorder.step <= _TRIED and notes.updated and not self._lead_updates
+        if self._others > _OTHERS or tried:
             self._lead, self._others, self._open = function, 0, None
+            self._lead_updates = bool(notes.updated)
             self.recorder.event("new_training", "another function trains; steps are counted anew")
             self.recorder.restart()
             self.batches.restart()
@@ -238,7 +244,8 @@ class JaxSteps:
         if notes.repeats > 1:  # what many steps did together says nothing of one
             after, gradients = [None] * len(after), [None] * len(after)
         if notes.updated:
-            self._record(notes, before.weights, after, gradients, given, groups, row)
+            shapes = [tuple(given[place].shape) for place in notes.weights]
+            self._record(notes, before.weights, after, gradients, shapes, groups, row)
         else:
             self._open = notes, before.weights, gradients, groups
         self._counting(before)
@@ -256,9 +263,13 @@ class JaxSteps:
         if self._open is None:
             return
         (notes, weights, gradients, groups), self._open = self._open, None
-        given = leaves(arguments)
-        after = [sample(given[place]) for place in notes.weights]
-        self._record(notes, weights, after, gradients, given, groups, None)
+        if arguments is not None:
+            given = leaves(arguments)
+            after = [sample(given[place]) for place in notes.weights]
+            shapes = [tuple(given[place].shape) for place in notes.weights]
+            self._record(notes, weights, after, gradients, shapes, groups, None)
+        elif groups:
+            self.recorder.sample(groups)
 
     def _record(
         self,
@@ -266,11 +277,10 @@ class JaxSteps:
         weights: list[Values | None],
         after: list[Values | None],
         gradients: list[Values | None],
-        given: list[Any],
+        shapes: list[tuple[int, ...]],
         groups: dict[str, Any],
         row: Row | None,
     ) -> None:
-        shapes = [tuple(given[place].shape) for place in notes.weights]
         scales = [apart(shape) for shape in shapes]
         with np.errstate(all="ignore"):
             names, statistics = self.layers.statistics(notes.names, shapes, weights, after, gradients, scales)
@@ -346,6 +356,12 @@ class JaxSteps:
     def end(self) -> None:
         """What only the end shows."""
         self.settle([], all_of_them=True)
+        self._finish_open(None)
+        layers = self.layers
+        if layers.updates >= _STEPS_WITHOUT_GRADIENT and not layers.changed and self.facts.rate(1, True) != 0:
+            self.recorder.event(
+                "optimizer_never_stepped", f"no weight changed in {layers.updates} sampled steps"
+            )
         self.facts.end(self.batches.facts(), self.recorder.step, self._counted)
 
 

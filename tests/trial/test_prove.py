@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from traindx.experiment.prove.from_git import between
 from traindx.experiment.prove.patching import PatchError, patched
 from traindx.experiment.prove.sequential import USUAL, decide
-from traindx.experiment.prove.versions import NoVersion, as_arguments, as_settings
+from traindx.experiment.prove.versions import NoVersion, as_arguments, as_patch, as_settings
 
 SCRIPT = """import argparse, csv
 import torch
@@ -26,14 +27,15 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--lr", type=float, default=0.05)
 args = parser.parse_args()
 torch.manual_seed(0)
-rows = list(csv.DictReader(open("data.csv")))
+parts = [list(csv.DictReader(open(name))) for name in ("data.csv", "held.csv")]
+rows, count = sum(parts, []), len(parts[0])
 x = torch.tensor([[float(row[f"f{i}"]) for i in range(6)] for row in rows])
 y = torch.tensor([int(row["label"]) for row in rows])
-train, held = slice(0, 400), slice(400, 500)
+held = slice(count, count + 100)
 model = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 3))
 opt = torch.optim.SGD(model.parameters(), lr=args.lr)
 for epoch in range(6):
-    for batch in torch.randperm(400).split(40):
+    for batch in torch.randperm(count).split(40):
         opt.zero_grad()
         loss = nn.functional.cross_entropy(model(x[batch]), y[batch])
         loss.backward()
@@ -51,12 +53,14 @@ def folder(tmp_path: Path) -> Path:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(500, 6))
     y = (x @ rng.normal(size=(6, 3))).argmax(1)
-    lines = ["f0,f1,f2,f3,f4,f5,label,site"]
+    head = "f0,f1,f2,f3,f4,f5,label,site"
+    lines = []
     for number, (row, label) in enumerate(zip(x, y, strict=True)):
         site = number % 4
         wrong = (label + 1) % 3 if site == 2 and number < 400 else label
         lines.append(",".join([*(f"{value:.5f}" for value in row), str(wrong), str(site)]))
-    (tmp_path / "data.csv").write_text("\n".join(lines) + "\n")
+    for name, part in (("data.csv", lines[:400]), ("held.csv", lines[400:])):
+        (tmp_path / name).write_text("\n".join([head, *part]) + "\n")
     (tmp_path / "train.py").write_text(SCRIPT)
     return tmp_path
 
@@ -118,31 +122,28 @@ def test_worse_and_the_same(folder: Path) -> None:
     ("change", "what"),
     [
         (("cross_entropy(out, y[held])", "cross_entropy(2 * out, y[held])"), "measurement"),
-        (("slice(400, 500)", "slice(0, 100)"), "leak"),
-        (("train, held = slice(0, 400), slice(400, 500)",
-          "held = torch.arange(400, 500)[model_free(x[400:500])]"), "measurement"),
+        (("slice(count, count + 100)", "slice(0, 100)"), "leak"),
+        (("held = slice(count, count + 100)", "held = torch.arange(count, 500)[x[count:].norm(dim=1) > 2]"),
+         "measurement"),
     ],
 )  # fmt: skip
 def test_what_only_looks_better_is_found_out(folder: Path, change: tuple[str, str], what: str) -> None:
-    changes = [change]
-    if "model_free" in change[1]:
-        changes.append(
-            ("import torch\n", "import torch\nmodel_free = lambda rows: rows.abs().sum(1) > 4.8\n")
-        )
-    edited(folder, "trick.py", *changes)
+    edited(folder, "trick.py", change)
     document = prove(folder, "--with", "trick.py", "train.py", code=1)
     assert document["answer"] == "cannot tell"
     assert what in [one["what"] for one in document["versions"][0]["compared"] if one["spoils"]]
 
 
 def test_data_are_a_change(folder: Path) -> None:
-    document = prove(folder, "--drop", "site == 2", "--metric", "val/accuracy", "train.py", code=1)
-    compared = {one["what"]: one["same"] for one in document["versions"][0]["compared"]}
+    document = prove(folder, "--drop", "data.csv: site == 2", "train.py", "--lr", "0.3", code=0)
+    [version] = document["versions"]
+    assert "100 of 400 rows of data.csv" in version["name"]
+    compared = {one["what"]: one["same"] for one in version["compared"]}
     assert compared["training data"] is False
-    assert "125 of 500 rows of data.csv" in document["versions"][0]["name"]
+    assert compared["validation data"] is not False
 
 
-def test_commits_and_a_patch(folder: Path) -> None:
+def test_commits_and_a_patch(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     def git(*words: str) -> str:
         identity = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
         return subprocess.run(
@@ -153,12 +154,20 @@ def test_commits_and_a_patch(folder: Path) -> None:
     git("add", ".")
     git("commit", "-qm", "first")
     edited(folder, "train.py", ("default=0.05", "default=0.5"))
-    assert prove(folder, "--quick", "--base", "HEAD", "train.py", code=0)["before"] == "HEAD"
+    (folder / "more.bin").write_bytes(b"\xff\x00")
     (folder / "fix.diff").write_text(git("diff"))
-    git("commit", "-qam", "second")
-    assert prove(folder, "--quick", "--git", "HEAD~1..HEAD", "train.py", code=0)["answer"] == "better"
+    new, path = (folder / "train.py").read_text(), str((folder / "train.py").resolve())
+    git("add", "train.py", "more.bin")
+    git("commit", "-qm", "second")
+    before, after = between("HEAD~1..HEAD", str(folder), tmp_path_factory.mktemp("store"))
+    assert (before.sources, after.sources) == ({path: SCRIPT}, {path: new})
+    binary = str((folder / "more.bin").resolve())
+    assert before.files == {binary: ""}
+    assert Path(after.files[binary]).read_bytes() == b"\xff\x00"
+    document = prove(folder, "--quick", "--base", "HEAD~1", "train.py", code=0)
+    assert (document["before"], document["answer"]) == ("HEAD~1", "better")
     git("checkout", "-q", "HEAD~1")
-    assert prove(folder, "--quick", "--patch", "fix.diff", "train.py", code=0)["answer"] == "better"
+    assert as_patch(str(folder / "fix.diff"), str(folder)).sources == {path: new}
 
 
 def test_a_script_that_failed_and_now_trains_is_better(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 _SMALL = 1e-300
 _TURNS_MOST = 300
@@ -15,6 +16,7 @@ def t_two_sided(t: float, freedom: float) -> float:
     return _incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + t * t))
 
 
+@lru_cache(maxsize=4096)
 def t_reach(confidence: float, freedom: float) -> float:
     """How far from zero a Student t stays with this probability (0.95 gives 12.7 for one degree)."""
     wanted, low, high = 1.0 - confidence, 0.0, 1.0

@@ -1,7 +1,7 @@
 """How often `traindx prove` is right about changes of known effect: `python -m clinic.proving [NAME...]`.
 
-Of pairs of scripts drawn by a seed: the healthy one in the place of the faulty one is better, the other way round
-is worse, and another seed in the healthy one is no difference.
+Of pairs of scripts drawn by a seed: the healthy one in the place of the faulty one is better, the other way
+round is worse, and another seed in the healthy one is no difference.
 """
 
 from __future__ import annotations

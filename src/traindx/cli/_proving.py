@@ -12,7 +12,7 @@ from traindx.report.to_terminal import lines
 
 if TYPE_CHECKING:
     from traindx.experiment.arms import Arm, Outcome
-    from traindx.experiment.prove.prove import VersionVerdict
+    from traindx.experiment.prove.results import VersionVerdict
 
 
 class ProveProgress:

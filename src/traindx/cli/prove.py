@@ -15,7 +15,7 @@ from traindx.cli._options import budget_option, jobs_option, program_command
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
-    from traindx.experiment.prove.prove import Proved
+    from traindx.experiment.prove.results import Proved
     from traindx.experiment.prove.sequential import Rule
     from traindx.experiment.prove.versions import Version
     from traindx.observe.program import Program
@@ -161,7 +161,8 @@ def _prove(
     from traindx.cli._programs import workshop
     from traindx.cli._proving import ProveProgress
     from traindx.experiment.measure import NoSuchMetric
-    from traindx.experiment.prove.prove import CannotProve, ProveRequest, Race
+    from traindx.experiment.prove.prove import Race
+    from traindx.experiment.prove.results import CannotProve, ProveRequest
 
     progress = ProveProgress(quiet=options["as_json"])
     request = ProveRequest(options["metric"], options["steps"], rule)
@@ -195,7 +196,7 @@ def _report(proved: Proved, program: Program, options: Mapping[str, Any]) -> Non
             Path(options["md"]).write_text(markdown(proof_document(proved, program.typed)), encoding="utf-8")
             say(f"Wrote {visible(options['md'])}")
         if options["plot"] is not None:
-            from traindx.experiment.prove.prove import compared_runs
+            from traindx.experiment.prove.results import compared_runs
             from traindx.report.comparison_plot import write_comparison_plot
 
             write_comparison_plot(compared_runs(proved), Path(options["plot"]), title=program.typed)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from traindx.experiment.arms import Workshop
     from traindx.experiment.confirm.confirm import Confirmed
     from traindx.experiment.preflight.result import Checklist
-    from traindx.experiment.prove.prove import Proved
+    from traindx.experiment.prove.results import Proved
     from traindx.experiment.treat.results import Treated
     from traindx.observe.program import Program
     from traindx.source.script import Script
@@ -109,7 +109,8 @@ def prove(
     """
     from traindx.experiment.measure import NoSuchMetric
     from traindx.experiment.prove import versions
-    from traindx.experiment.prove.prove import ProveRequest, Race
+    from traindx.experiment.prove.prove import Race
+    from traindx.experiment.prove.results import ProveRequest
 
     program = found_program(script, args)
     source, folder = source_of(program), os.getcwd()

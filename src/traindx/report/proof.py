@@ -24,7 +24,7 @@ from traindx.report.text import count, lasting, percent, short
 
 if TYPE_CHECKING:
     from traindx.core.nouns import Run
-    from traindx.experiment.prove.prove import Proved, VersionVerdict
+    from traindx.experiment.prove.results import Proved, VersionVerdict
 
 SCHEMA = "traindx/proof/1"
 _LOOKS = {"better": "healthy", "worse": "critical", "no difference": "no-verdict", "cannot tell": "medium"}

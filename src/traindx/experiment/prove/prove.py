@@ -4,81 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from traindx.core.nouns import Diagnosis, Run
 from traindx.experiment.arm_diagnosis import examined, rewritten
 from traindx.experiment.arms import Arm, Outcome, Workshop
 from traindx.experiment.horizon import LEAST
 from traindx.experiment.measure import Yardstick, gain, gain_error, read_level, yardstick
-from traindx.experiment.prove.sequential import USUAL, Answer, Decision, Rule, decide
-from traindx.experiment.prove.unlike import Likeness, identical, likenesses
+from traindx.experiment.prove.results import CannotProve, Proved, ProveRequest, VersionVerdict
+from traindx.experiment.prove.sequential import Answer, Decision, decide
+from traindx.experiment.prove.unlike import identical, likenesses
 from traindx.experiment.prove.versions import Version
-from traindx.experiment.treat.before_after import BeforeAfter, before_after, best_is_worse
+from traindx.experiment.treat.before_after import before_after, best_is_worse
 from traindx.experiment.treat.ledger import Ledger, Notify
 from traindx.experiment.treat.remedy_verdict import Pair, changed_symptoms
 from traindx.experiment.treat.request import TreatRequest
-from traindx.experiment.treat.results import Cost
 from traindx.source.script import Script
 
 # Of the time, what pairs may take; the rest is for the first run and for the end of the last pair.
 _FOR_PAIRS = 0.85
 _PROXY_PAIRS = 4
-
-
-class CannotProve(ValueError):
-    """Nothing could be compared; the message is one line for the user."""
-
-
-@dataclass(frozen=True)
-class ProveRequest:
-    """What the user asked for."""
-
-    metric: str | None = None
-    steps: int | None = None
-    rule: Rule = USUAL
-
-
-@dataclass(frozen=True)
-class VersionVerdict:
-    """What the pairs say about one version. `reason` is why numbers alone do not decide."""
-
-    version: Version
-    answer: Answer
-    by: Yardstick
-    pairs: tuple[Pair, ...]
-    decision: Decision | None
-    reason: str = ""
-    likenesses: tuple[Likeness, ...] = ()
-    symptom_gone: bool | None = None
-    new_problems: tuple[str, ...] = ()
-    scores: BeforeAfter = field(default_factory=BeforeAfter)
-    outcomes: tuple[Outcome, ...] = ()
-    whole_agrees: bool | None = None
-    """Whether one pair of whole runs agrees, where the others were shortened."""
-
-    @property
-    def gain(self) -> float:
-        gains = [gain(self.by, pair.before, pair.after) for pair in self.pairs]
-        return sum(gains) / len(gains) if gains else -math.inf
-
-
-@dataclass(frozen=True)
-class Proved:
-    """The answer: the best version first. `shortened` says how long runs were, where not to the end."""
-
-    before: Version
-    baseline: tuple[Outcome, ...]
-    diagnosis: Diagnosis | None
-    verdicts: tuple[VersionVerdict, ...]
-    cost: Cost
-    shortened: str = ""
-    stopped: str = ""
-    outside: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-    @property
-    def best(self) -> VersionVerdict:
-        return self.verdicts[0]
 
 
 class Race:
@@ -367,10 +311,3 @@ _ORDER: Mapping[Answer, int] = {"better": 0, "no difference": 1, "cannot tell": 
 def _rank(verdict: VersionVerdict) -> tuple[int, float]:
     spoilt = any(one.spoils for one in verdict.likenesses)
     return _ORDER[verdict.answer] + spoilt, -verdict.gain
-
-
-def compared_runs(proved: Proved) -> dict[str, list[Run]]:
-    """The runs of the version before and of the best candidate, for a picture."""
-    before = [one.run for one in proved.baseline if one.run is not None]
-    after = [one.run for one in proved.best.outcomes if one.run is not None]
-    return {"before": before, proved.best.version.name: after}

@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from traindx.observe.files_read import FilesRead
+
 _WRITES = os.O_WRONLY | os.O_RDWR
 _MOST = 100
 _ENDINGS = (".csv", ".jsonl", ".ndjson", ".json", ".log", ".txt")
@@ -24,9 +26,12 @@ _TELLING = re.compile(r"log|hist|metric|result|score|loss|trainer_state|progress
 class Links:
     """Paths of logs in the order they were opened. An audit hook stays for good, so it can be shut."""
 
-    def __init__(self, changed: Callable[[list[str]], None], ours: str) -> None:
+    def __init__(
+        self, changed: Callable[[list[str]], None], ours: str, files_read: FilesRead | None = None
+    ) -> None:
         self.paths: list[str] = []
         self._changed = changed
+        self._files_read = files_read
         self._ours = os.path.join(os.path.abspath(ours), "")
         self._folders = [os.getcwd()]
         self._open = True
@@ -42,12 +47,18 @@ class Links:
                 self._folder_made(args[0])
                 return
             path, _, flags = args
-            if flags & _WRITES and type(path) in (str, bytes):
+            if type(path) not in (str, bytes):
+                return
+            if flags & _WRITES:
                 self._opened(os.fsdecode(path))
+            elif self._files_read is not None:
+                self._files_read.read(os.fsdecode(path))
         except Exception:
             self._open = False
 
     def _opened(self, path: str) -> None:
+        if self._files_read is not None:
+            self._files_read.wrote(path)
         name = os.path.basename(path)
         if not name.lower().endswith(_ENDINGS) and ".tfevents." not in name:
             return

@@ -1,0 +1,274 @@
+"""Any file of data -> parts. Nothing is executed: no pickles; of large files a sample of rows is read."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from traindx.checkup.data.part import MOST_ROWS, Part, from_words, is_target_array, split_of, windows
+from traindx.core import files
+from traindx.core.nouns import IntArray, Unreadable
+
+_BYTES_MOST = 64 << 20
+_ARRAY_MOST = 1 << 30
+_COLUMNS_MOST = 2_000
+_CELL_MOST = 20_000
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".npz", ".npy", ".txt")
+
+
+def read_file(path: str) -> list[Part]:
+    """The parts of one file; raises Unreadable with one line."""
+    ending = os.path.splitext(path)[1].lower()
+    reader = _READERS.get(ending)
+    if reader is None:
+        raise Unreadable(f"{path}: files of this kind are not read ({ending or 'no ending'})")
+    try:
+        return [part for part in reader(path) if len(part)]
+    except Unreadable:
+        raise
+    except (OSError, ValueError, KeyError, EOFError, TypeError, RecursionError, csv.Error) as error:
+        raise Unreadable(f"{path}: it cannot be read ({_why(error)})") from None
+    except (zipfile.BadZipFile, NotImplementedError, MemoryError, RuntimeError) as error:
+        raise Unreadable(f"{path}: it is damaged or too large ({_why(error)})") from None
+
+
+def _why(error: Exception) -> str:
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return str(text).splitlines()[0][:200].rstrip(".")
+
+
+def _lines(path: str) -> tuple[list[str], IntArray, int]:
+    """Lines, their numbers, and about how many there are: of a large file, stretches spread over it."""
+    with files.opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size <= _BYTES_MOST:
+            lines = file.read(size).decode("utf-8-sig", "replace").splitlines()
+            return lines, np.arange(len(lines)), len(lines)
+        step = _BYTES_MOST // 16
+        lines = []
+        rows: list[int] = []
+        length = 0.0
+        for at in np.linspace(0, size - step, 16).astype(int):
+            file.seek(at)
+            found = file.read(step).decode("utf-8", "replace").splitlines()
+            found = found[1 if at else 0 : -1]
+            length = length or step / max(1, len(found))
+            rows += range(int(at / length), int(at / length) + len(found))
+            lines += found
+        return lines, np.array(rows), int(size / length)
+
+
+def _table(path: str) -> Iterable[Part]:
+    """Values separated by commas, tabs or semicolons; without a header the columns are numbered."""
+    lines, rows, total = _lines(path)
+    if not lines:
+        return
+    head = lines[0]
+    mark = max("\t,;|", key=head.count)
+    csv.field_size_limit(_CELL_MOST * 10)
+    keep = np.concatenate([[0], 1 + windows(len(lines) - 1)]).astype(np.int64)
+    body = "\n".join(lines) if len(keep) == len(lines) else "\n".join(lines[i] for i in keep)
+    cells = [row for row in csv.reader(io.StringIO(body), delimiter=mark) if row]
+    if not cells or not head.count(mark):
+        yield from _one_column(path, lines, rows, total)
+        return
+    first = cells[0]
+    named = not any(_is_number(cell) for cell in first) and len(set(first)) == len(first)
+    names = [cell.strip() for cell in first] if named else [f"column {i + 1}" for i in range(len(first))]
+    if len(names) > _COLUMNS_MOST:
+        raise Unreadable(f"{path}: it has {len(names):,} columns; at most {_COLUMNS_MOST:,} are read")
+    body_cells = [row for row in cells[1 if named else 0 :] if len(row) == len(names)]
+    at = rows[keep][1 if named else 0 :] - int(named)
+    at = at[: len(body_cells)] if len(at) >= len(body_cells) else np.arange(len(body_cells))
+    columns = {name: [row[i][:_CELL_MOST] for row in body_cells] for i, name in enumerate(names)}
+    yield from_words(os.path.basename(path), path, columns, at, total - int(named))
+
+
+def _one_column(path: str, lines: Sequence[str], rows: IntArray, total: int) -> Iterable[Part]:
+    """A value or a text for each line."""
+    keep = windows(len(lines))
+    name = "label" if is_target_array(path) else "text"
+    yield from_words(
+        os.path.basename(path), path, {name: [lines[i][:_CELL_MOST] for i in keep]}, rows[keep], total
+    )
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _json_lines(path: str) -> Iterable[Part]:
+    lines, rows, total = _lines(path)
+    found = []
+    for i in windows(len(lines)):
+        try:
+            row = json.loads(lines[i])
+        except ValueError:
+            continue
+        if isinstance(row, Mapping):
+            found.append((int(rows[i]), row))
+    if not found:
+        raise Unreadable(f"{path}: no line of it is a JSON object")
+    yield from_words(
+        os.path.basename(path),
+        path,
+        columns_of([row for _, row in found]),
+        np.array([at for at, _ in found]),
+        total,
+    )
+
+
+def columns_of(records: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Records as columns of text; lists of numbers are left out."""
+    names = list(dict.fromkeys(name for record in records[:200] for name in record))[:_COLUMNS_MOST]
+    return {
+        str(name): [_cell(record.get(name)) for record in records]
+        for name in names
+        if not isinstance(records[0].get(name), list | dict)
+    }
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return str(int(value)) if isinstance(value, bool) else str(value)[:_CELL_MOST]
+
+
+def _parquet(path: str) -> Iterable[Part]:
+    try:
+        import pyarrow as arrow
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise Unreadable(f"{path}: Parquet and Arrow need pyarrow: pip install pyarrow") from None
+    if path.endswith(".arrow"):
+        with arrow.memory_map(path) as source:
+            try:
+                table = arrow.ipc.open_stream(source).read_all()
+            except arrow.ArrowInvalid:
+                table = arrow.ipc.open_file(source).read_all()
+    else:
+        opened = parquet.ParquetFile(path)
+        total = opened.metadata.num_rows
+        batches = opened.iter_batches(batch_size=min(total, 5 * MOST_ROWS) or 1)
+        table = arrow.Table.from_batches([next(batches)]) if total else opened.schema_arrow.empty_table()
+    keep = windows(table.num_rows)
+    plain = [
+        name
+        for name in table.column_names
+        if not (arrow.types.is_nested(table.schema.field(name).type))
+    ]
+    records = table.select(plain).take(arrow.array(keep)).to_pylist()
+    if records:
+        yield from_words(os.path.basename(path), path, columns_of(records), keep, table.num_rows)
+
+
+def _npy(path: str) -> Iterable[Part]:
+    with files.opened(path):
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    yield from parts_of_arrays(path, {"": array})
+
+
+def _npz(path: str) -> Iterable[Part]:
+    with files.opened(path):
+        pass
+    with zipfile.ZipFile(path) as archive:
+        sizes = {one.filename: one.file_size for one in archive.infolist()}
+    arrays = {}
+    with np.load(path, allow_pickle=False) as loaded:
+        for name in loaded.files[:200]:
+            if sizes.get(name + ".npy", 0) <= _ARRAY_MOST:
+                arrays[name] = loaded[name]
+    yield from parts_of_arrays(path, arrays)
+
+
+def parts_of_arrays(path: str, arrays: Mapping[str, np.ndarray]) -> list[Part]:
+    """Arrays with as many rows belong together: inputs with the target that is named like them."""
+    usable = {
+        name: array
+        for name, array in arrays.items()
+        if array.ndim >= 1 and array.dtype.kind in "biufUS" and 8 <= len(array)
+    }
+    parts = [_array_part(path, name, array) for name, array in usable.items()]
+    return joined_targets(parts)
+
+
+def _array_part(path: str, name: str, array: np.ndarray) -> Part:
+    keep = windows(len(array))
+    label = os.path.basename(path) + (f":{name}" if name else "")
+    rows = np.asarray(array[keep] if len(keep) < len(array) else array)
+    stem = name or os.path.splitext(os.path.basename(path))[0]
+    if array.dtype.kind in "US":
+        return Part(
+            label, path, keep, len(array), np.empty((len(rows), 0)), (), {stem: [str(one) for one in rows]},
+            split=split_of(label), target=stem if is_target_array(stem) else "",
+        )  # fmt: skip
+    flat = rows.reshape(len(rows), -1)
+    keys = tuple(hash(row.tobytes()) for row in flat) if flat.shape[1] > 1 else ()
+    small = pooled(rows) if flat.shape[1] > _COLUMNS_MOST or rows.ndim > 2 else flat
+    names = (stem,) if small.shape[1] == 1 else tuple(f"{stem}[{i}]" for i in range(small.shape[1]))
+    target = stem if small.shape[1] == 1 and is_target_array(stem) else ""
+    return Part(
+        label, path, keep, len(array), small.astype(np.float64), names, target=target,
+        split=split_of(label), array=stem, keys=keys,
+    )  # fmt: skip
+
+
+def pooled(rows: np.ndarray, most: int = 256) -> np.ndarray:
+    """Every so-many-th element of each row: enough to compare samples."""
+    flat = rows.reshape(len(rows), -1)
+    stride = max(1, -(-flat.shape[1] // most))
+    return flat[:, ::stride]
+
+
+def joined_targets(parts: Sequence[Part]) -> list[Part]:
+    """Targets of a file or array of their own are put to the inputs of as many rows and the same split."""
+    targets = [one for one in parts if one.target and len(one.names) + len(one.words) == 1]
+    found: list[Part] = []
+    used: set[int] = set()
+    for part in parts:
+        if any(part is one for one in targets):
+            continue
+        fitting = [
+            one
+            for one in targets
+            if one.total == part.total
+            and one.split == part.split
+            and os.path.dirname(one.path) == os.path.dirname(part.path)
+        ]
+        if part.target or len(fitting) != 1:
+            found.append(part)
+            continue
+        used.add(id(fitting[0]))
+        found.append(with_target(part, fitting[0]))
+    return found + [one for one in targets if id(one) not in used]
+
+
+def with_target(part: Part, target: Part) -> Part:
+    """The inputs with their targets, row by row."""
+    from dataclasses import replace
+
+    if target.words:
+        return replace(part, words={**part.words, **target.words}, target=target.target)
+    return replace(
+        part,
+        numbers=np.hstack([part.numbers, target.numbers]),
+        names=(*part.names, *target.names),
+        target=target.target,
+    )
+
+
+_READERS: Mapping[str, Callable[[str], Iterable[Part]]] = {
+    ".csv": _table, ".tsv": _table, ".txt": _table, ".jsonl": _json_lines, ".ndjson": _json_lines,
+    ".parquet": _parquet, ".arrow": _parquet, ".npz": _npz, ".npy": _npy,
+}  # fmt: skip

@@ -1,0 +1,97 @@
+"""A folder of images as a part: one row for each, the class from its folder, a small copy as its numbers."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from traindx.checkup.data.part import Part, split_of
+from traindx.core import files
+
+IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
+_MOST, _BYTES_MOST, _SIDE = 3_000, 40 << 20, 12
+_PIXELS_MOST = 60_000_000
+
+
+def image_parts(folder: str) -> tuple[list[Part], dict[str, Any]]:
+    """A part for each split of a folder, and what was seen of its files."""
+    paths = sorted(_images(folder))
+    if len(paths) > 50 * _MOST:
+        paths = paths[: 50 * _MOST]
+    kept = [paths[i] for i in np.linspace(0, len(paths) - 1, min(len(paths), _MOST)).astype(int)] if paths else []
+    seen: dict[str, Any] = {"folder": folder, "images": len(paths), "measured": len(kept)}
+    rows: dict[str, list[tuple[str, str, int, np.ndarray]]] = {}
+    broken: list[tuple[str, str]] = []
+    sizes: Counter[str] = Counter()
+    flat: list[str] = []
+    for path in kept:
+        shown = os.path.relpath(path, folder)
+        try:
+            key, small, size = _image(path)
+        except Exception as error:  # a decoder may raise anything for a damaged file
+            broken.append((shown, f"{type(error).__name__}: {str(error)[:100]}"))
+            continue
+        sizes[size] += 1
+        if float(np.ptp(small)) == 0:
+            flat.append(shown)
+        folders = os.path.dirname(shown).split(os.sep)
+        split = next((found for one in folders if (found := split_of(one))), "")
+        rows.setdefault(split, []).append((shown, folders[-1] if folders[-1] else "", key, small))
+    seen |= {"broken": len(broken), "broken_files": [f"{p}: {why}" for p, why in broken[:5]]}
+    seen |= {"flat": len(flat), "flat_files": flat[:5], "sizes": dict(sizes.most_common(6)), "kinds": len(sizes)}
+    parts = [_part(folder, split, found) for split, found in rows.items() if len(found) >= 8]
+    return parts, seen
+
+
+def _part(folder: str, split: str, rows: list[tuple[str, str, int, np.ndarray]]) -> Part:
+    classes = [row[1] for row in rows]
+    target = "folder" if 2 <= len(set(classes)) <= 200 else ""
+    words = {"file": [row[0] for row in rows], **({"folder": classes} if target else {})}
+    name = os.path.basename(os.path.normpath(folder)) + (f" ({split})" if split else "")
+    matrix = np.stack([row[3] for row in rows])
+    return Part(
+        name, folder, np.arange(len(rows)), len(rows), matrix,
+        tuple(f"pixel {i}" for i in range(matrix.shape[1])), words, target, split, "pixel",
+        tuple(row[2] for row in rows),
+    )  # fmt: skip
+
+
+def _images(folder: str) -> list[str]:
+    return [
+        os.path.join(place, name)
+        for place, folders, names in os.walk(folder)
+        for name in names
+        if name.lower().endswith(IMAGES) and not name.startswith(".")
+    ]
+
+
+def has_images(folder: str) -> bool:
+    """Whether there is an image in a folder or in one below it."""
+    for count, (_, _, names) in enumerate(os.walk(folder)):
+        if any(name.lower().endswith(IMAGES) for name in names):
+            return True
+        if count > 200:
+            break
+    return False
+
+
+def _image(path: str) -> tuple[int, np.ndarray, str]:
+    """The hash of its pixels, a small grey copy, and its size and mode."""
+    from PIL import Image
+
+    with files.opened(path) as file:
+        if os.fstat(file.fileno()).st_size > _BYTES_MOST:
+            raise ValueError("larger than is read")
+        with Image.open(file) as image:
+            width, height = image.size
+            if width * height > _PIXELS_MOST:
+                raise ValueError("more pixels than are read")
+            image.load()
+            size = f"{width}x{height} {image.mode}"
+            key = zlib.crc32(image.tobytes()) * 1_000_003 + width * height
+            small = np.asarray(image.convert("L").resize((_SIDE, _SIDE)), dtype=np.float64)
+    return key, small.ravel(), size

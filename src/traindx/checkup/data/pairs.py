@@ -1,0 +1,159 @@
+"""Two parts of one data set, such as training and validation: rows in both, and columns that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from traindx.checkup.data.part import Part
+from traindx.checkup.data.small_model import row_keys
+from traindx.checkup.data.targets import is_rich
+from traindx.core.nouns import FloatArray
+
+_ROWS_MOST = 4_000
+_SPLITS = ("train", "", "val", "test")
+
+
+def pair_facts(parts: Sequence[Part]) -> list[dict[str, Any]]:
+    """One fact for each two parts of the same columns; the first is the one for training."""
+    ordered = sorted(parts, key=lambda part: _SPLITS.index(part.split))
+    found = []
+    for first, second in combinations(ordered[:8], 2):
+        if not _alike(first, second):
+            continue
+        fact: dict[str, Any] = {"first": first.name, "second": second.name, "rows": len(second)}
+        fact["splits"] = [first.split, second.split]
+        fact |= _shared_rows(first, second) | _near_rows(first, second) | _classes(first, second)
+        fact["shifted"] = _shifted_columns(first, second)
+        found.append(fact)
+    return found
+
+
+def _alike(first: Part, second: Part) -> bool:
+    names = [{*part.names, *part.words} - {part.target} for part in (first, second)]
+    if first.array or second.array:
+        return first.numbers.shape[1] - bool(first.target) == second.numbers.shape[1] - bool(second.target) > 1
+    return len(names[0] & names[1]) >= max(1, 0.8 * max(map(len, names)))
+
+
+def _shared_rows(first: Part, second: Part) -> dict[str, Any]:
+    """Rows of the second part whose inputs the first has too, apart from what is too short to be unlike."""
+    if not (is_rich(first) and is_rich(second)):
+        return {}
+    if not first.keys and not first.array:
+        common = {*first.names, *first.words} & {*second.names, *second.words}
+        first, second = _only(first, common), _only(second, common)
+    long = [_is_long(part) for part in (first, second)]
+    keys = [row_keys(part) for part in (first, second)]
+    known = {key: at for at, (key, fine) in enumerate(zip(keys[0], long[0], strict=True)) if fine}
+    shared = [at for at, (key, fine) in enumerate(zip(keys[1], long[1], strict=True)) if fine and key in known]
+    if not shared:
+        return {"shared": 0}
+    pairs = [[int(first.rows[known[keys[1][at]]]), int(second.rows[at])] for at in shared[:4]]
+    return {"shared": len(shared), "shared_rows": pairs}
+
+
+def _only(part: Part, names: set[str]) -> Part:
+    from dataclasses import replace
+
+    kept = [name for name in part.names if name in names]
+    words = {name: part.words[name] for name in sorted(part.words) if name in names}
+    matrix = part.numbers[:, [part.names.index(name) for name in kept]]
+    return replace(part, names=tuple(kept), numbers=matrix, words=words)
+
+
+def _is_long(part: Part) -> list[bool]:
+    texts = part.texts
+    return [True] * len(part) if texts is None else [len(text.split()) >= 5 for text in texts]
+
+
+def _near_rows(first: Part, second: Part) -> dict[str, Any]:
+    """Rows of the second that are all but equal to one of the first, where rows of the first never are."""
+    names = [name for name in first.inputs if name in second.names] if not first.array else first.inputs
+    if first.texts is not None or len(names) < 3 and not first.array:
+        return {}
+    matrices = [_scaled(part, first, names) for part in (first, second)]
+    if matrices[0].shape[1] != matrices[1].shape[1] or matrices[0].shape[1] < 3:
+        return {}
+    a, b = (_some(one) for one in matrices)
+    across, inside = _nearest(b, a, same=False), _nearest(a[: len(b)], a, same=True)
+    usual = float(np.median(inside))
+    if usual <= 0:
+        return {}
+    limit = 0.02 * usual
+    close = (across < limit) & (across > 1e-9 * usual)
+    return {"near": int(close.sum()), "near_of": len(b), "near_inside": float((inside < limit).mean())}
+
+
+def _scaled(part: Part, ruler: Part, names: Sequence[str]) -> FloatArray:
+    if part.array:
+        width = part.numbers.shape[1] - bool(part.target)
+        values, base = part.numbers[:, :width], ruler.numbers[:, :width]
+    else:
+        values, base = (
+            one.numbers[:, [one.names.index(name) for name in names]] for one in (part, ruler)
+        )
+    middle, scale = np.nanmean(base, axis=0), np.nanstd(base, axis=0)
+    fine = np.isfinite(scale) & (scale > 0)
+    return np.nan_to_num((values[:, fine] - middle[fine]) / scale[fine])
+
+
+def _some(matrix: FloatArray) -> FloatArray:
+    return matrix[np.linspace(0, len(matrix) - 1, min(len(matrix), _ROWS_MOST)).astype(int)]
+
+
+def _nearest(rows: FloatArray, among: FloatArray, *, same: bool) -> FloatArray:
+    """The distance to the nearest row; of the same rows, to the nearest other one."""
+    squares = (among**2).sum(1)
+    found = np.empty(len(rows))
+    for start in range(0, len(rows), 500):
+        block = rows[start : start + 500]
+        apart = (block**2).sum(1)[:, None] + squares[None] - 2 * block @ among.T
+        if same:
+            apart[np.arange(len(block)), np.arange(start, start + len(block))] = np.inf
+        found[start : start + 500] = np.sqrt(np.maximum(0.0, apart.min(1)))
+    return found
+
+
+def _classes(first: Part, second: Part) -> dict[str, Any]:
+    """Classes that only one of them has, and how far the shares of the classes are apart."""
+    labels = [part.labels for part in (first, second)]
+    if labels[0] is None or labels[1] is None:
+        return {}
+    counts = [
+        dict(zip(part.class_names, np.bincount(one).tolist(), strict=False))
+        for part, one in zip((first, second), labels, strict=True)
+    ]
+    every = sorted({*counts[0], *counts[1]})
+    sizes = [max(1, sum(one.values())) for one in counts]
+    apart = 0.5 * sum(abs(counts[0].get(c, 0) / sizes[0] - counts[1].get(c, 0) / sizes[1]) for c in every)
+    unseen = {one: n for one, n in counts[1].items() if one not in counts[0]}
+    absent = {one: n for one, n in counts[0].items() if one not in counts[1]}
+    return {"unseen_classes": unseen, "absent_classes": absent, "classes_apart": apart}
+
+
+def _shifted_columns(first: Part, second: Part) -> list[dict[str, Any]]:
+    """Columns of which middle and spread differ by far more than samples of one source do."""
+    found = []
+    names = first.inputs if not first.array else first.inputs[:256]
+    for at, name in enumerate(names):
+        values = first.column(name)
+        other = second.numbers[:, at] if first.array else second.column(name)
+        if values is None or other is None or second.is_key(name):
+            continue
+        quarters = [np.nanquantile(one, (0.25, 0.5, 0.75)) for one in (values, other) if np.isfinite(one).any()]
+        if len(quarters) < 2 or len(np.unique(values)) <= 20:
+            continue
+        widths = [float(one[2] - one[0]) for one in quarters]
+        if min(widths) <= 0:
+            continue
+        middles = [float(one[1]) for one in quarters]
+        ratio = widths[1] / widths[0]
+        shift = (middles[1] - middles[0]) / max(widths[0], 1e-300)
+        if max(ratio, 1 / ratio) >= 1.4 or abs(shift) >= 1:
+            fact = {"column": name, "ratio": ratio, "shift": shift, "first": middles[0], "second": middles[1]}
+            found.append({**fact, "columns": len(names)})
+    return sorted(found, key=lambda one: -abs(np.log(one["ratio"])) - abs(one["shift"]))[:20]

@@ -1,0 +1,207 @@
+"""One table of a data set: numbers, words and the target, row by row, of a file or of one array in it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from traindx.core.nouns import FloatArray, IntArray
+
+MOST_ROWS = 20_000
+_WINDOWS = 16
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?"})
+_TARGETS = re.compile(r"^(?:the_)?(labels?|targets?|y|class(?:es|_id|_label)?|category|outcome|answer)$", re.I)
+_TARGET_ARRAY = re.compile(r"(?:^|_)(labels?|targets?|y|classes)(?:$|_)", re.I)
+_SPLIT = re.compile(
+    r"(?:^|[^a-z])(train|training|trn|val|valid|validation|dev|eval|test|holdout)(?![a-z])", re.I
+)
+_IDS = re.compile(r"(?:^|_)(?:id|ids|uuid|guid|key|index|idx|row|filename|file|path)$|^(?:id|unnamed)", re.I)
+_TIMES = re.compile(
+    r"(?:^|_)(?:date|time|timestamp|datetime|day|month|year|hour|week|minute|t|ts)(?:$|_)", re.I
+)
+_DATE = re.compile(r"^\d{4}-\d\d?-\d\d?|^\d\d?/\d\d?/\d{2,4}")
+_CLASSES_MOST = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A sample of the rows of a table in the order of the file; `rows` are their numbers, from 0.
+
+    `numbers` has a column for each of `names`, NaN where a value is missing; `words` are the columns of text.
+    `elements` is set where the numbers are of one array: images, sequences, features without names.
+    """
+
+    name: str
+    path: str
+    rows: IntArray
+    total: int
+    numbers: FloatArray
+    names: tuple[str, ...]
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    target: str = ""
+    split: str = ""
+    array: str = ""
+    keys: tuple[int, ...] = ()
+    odd_cells: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def column(self, name: str) -> FloatArray | None:
+        return self.numbers[:, self.names.index(name)] if name in self.names else None
+
+    @property
+    def inputs(self) -> list[str]:
+        """The columns that may reach a model: not the target, ids or times."""
+        return [name for name in self.names if name != self.target and not self.is_key(name)]
+
+    def is_key(self, name: str) -> bool:
+        """Whether a column names the row or its moment: an id, a counter, a date."""
+        values = self.column(name)
+        if values is None:
+            words = self.words.get(name, ())
+            dated = bool(words) and sum(bool(_DATE.match(word)) for word in words[:50]) > 25
+            each = len(words) > 20 and len(set(words)) == len(words) and not _running(words)
+            return dated or bool(_IDS.search(name)) or each
+        if self.array:
+            return False
+        if _IDS.search(name) or _TIMES.search(name):
+            return True
+        steps = np.diff(values)
+        whole = bool(np.all(values == np.round(values)))
+        return len(values) > 20 and whole and bool(np.all(steps > 0))
+
+    @property
+    def groups(self) -> dict[str, IntArray]:
+        """Columns of a few values that each hold many rows: sites, annotators, kinds."""
+        found: dict[str, IntArray] = {}
+        for name, words in self.words.items():
+            if name != self.target:
+                found |= _grouped(name, np.array(words, dtype=str))
+        for name in () if self.array else self.names:
+            values = self.numbers[:, self.names.index(name)]
+            if name != self.target and np.isfinite(values).all() and (values == np.round(values)).all():
+                found |= _grouped(name, values)
+        return found
+
+    @property
+    def labels(self) -> IntArray | None:
+        """The target as class numbers; None where it is a real number or unknown."""
+        if self.target in self.words:
+            return np.unique(np.array(self.words[self.target], dtype=str), return_inverse=True)[1]
+        values = self.column(self.target)
+        if values is None or not np.isfinite(values).all() or (values != np.round(values)).any():
+            return None
+        distinct, codes = np.unique(values, return_inverse=True)
+        return codes if 2 <= len(distinct) <= min(_CLASSES_MOST, max(2, len(values) // 8)) else None
+
+    @property
+    def class_names(self) -> list[str]:
+        if self.target in self.words:
+            return [str(one) for one in np.unique(np.array(self.words[self.target], dtype=str))]
+        values = self.column(self.target)
+        return [] if values is None else [f"{one:g}" for one in np.unique(values[np.isfinite(values)])]
+
+    @property
+    def texts(self) -> list[str] | None:
+        """The column of running text, joined where there are several; None without one."""
+        long = [
+            words
+            for name, words in self.words.items()
+            if name != self.target and _running(words)
+        ]
+        return [" ".join(row) for row in zip(*long, strict=True)] if long else None
+
+    def taken(self, at: IntArray) -> Part:
+        """Some of its rows."""
+        words = {name: [column[i] for i in at] for name, column in self.words.items()}
+        keys = tuple(self.keys[i] for i in at) if self.keys else ()
+        return replace(self, rows=self.rows[at], numbers=self.numbers[at], words=words, keys=keys)
+
+
+def _running(words: Sequence[str]) -> bool:
+    """Whether a column holds running text."""
+    return bool(words) and float(np.mean([len(word.split()) for word in words[:200]])) >= 3
+
+
+def _grouped(name: str, values: np.ndarray) -> dict[str, IntArray]:
+    distinct, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
+    large = int((counts >= 30).sum())
+    return {name: codes} if 2 <= len(distinct) <= _CLASSES_MOST and large >= 2 else {}
+
+
+def windows(total: int, most: int = MOST_ROWS) -> IntArray:
+    """The rows to keep of so many: all, or blocks of neighbours spread evenly over the file."""
+    if total <= most:
+        return np.arange(total)
+    size = most // _WINDOWS
+    starts = np.linspace(0, total - size, _WINDOWS).astype(np.int64)
+    return np.unique((starts[:, None] + np.arange(size)).ravel())
+
+
+def split_of(name: str) -> str:
+    """`train`, `val` or `test`, as a name says; empty where it does not."""
+    found = _SPLIT.search(name.replace("_", "-"))
+    word = found[1].lower() if found else ""
+    return "" if not word else "train" if word.startswith("tr") else "test" if word == "test" else "val"
+
+
+def target_among(names: Sequence[str], preferred: str = "") -> str:
+    """The column that is called like a target; the one asked for where it is there."""
+    if preferred in names:
+        return preferred
+    for name in names:
+        if _TARGETS.match(name):
+            return name
+    tails = [name for name in names if re.search(r"(?:^|_)(?:label|target|class|outcome)$", name, re.I)]
+    return tails[0] if len(tails) == 1 else ""
+
+
+def is_target_array(name: str) -> bool:
+    """`y_train`, `labels`, `train_targets`."""
+    return bool(_TARGET_ARRAY.search(os.path.splitext(os.path.basename(name))[0].replace("-", "_")))
+
+
+def from_words(
+    name: str, path: str, columns: Mapping[str, Sequence[str]], rows: IntArray, total: int
+) -> Part:
+    """A part of columns as text: those whose values are numbers become numbers."""
+    numbers: dict[str, FloatArray] = {}
+    words: dict[str, Sequence[str]] = {}
+    odd: dict[str, tuple[int, str]] = {}
+    for column, values in columns.items():
+        found, strange = _numbers(values)
+        if found is None:
+            words[column] = values
+        else:
+            numbers[column] = found
+            if strange:
+                odd[column] = (len(strange), strange[0])
+    matrix = np.column_stack(list(numbers.values())) if numbers else np.empty((len(rows), 0))
+    part = Part(name, path, rows, total, matrix, tuple(numbers), words, split=split_of(name), odd_cells=odd)
+    return replace(part, target=target_among(list(columns)))
+
+
+def _numbers(values: Sequence[str]) -> tuple[FloatArray | None, list[str]]:
+    """The values as numbers, NaN where one is missing, and what is neither; None where most are words."""
+    found = np.full(len(values), np.nan)
+    strange: list[str] = []
+    present = 0
+    for at, value in enumerate(values):
+        text = value.strip()
+        if text.lower() in MISSING:
+            continue
+        present += 1
+        try:
+            found[at] = float(text)
+        except ValueError:
+            strange.append(text)
+            if len(strange) > 40 and len(strange) > 0.05 * present:
+                return None, []
+    if not present or len(strange) > 0.05 * present:
+        return None, []
+    return found, strange

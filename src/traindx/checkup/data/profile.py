@@ -1,0 +1,195 @@
+"""Files -> facts: every measurement of a data set, within a budget of time."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from traindx.checkup.data.columns import column_facts, copied_columns, unit_changes
+from traindx.checkup.data.files import TABLES, joined_targets, read_file
+from traindx.checkup.data.images import has_images, image_parts
+from traindx.checkup.data.pairs import pair_facts
+from traindx.checkup.data.part import Part, split_of, target_among
+from traindx.checkup.data.stored import documents, statistic_facts, vocabulary_facts
+from traindx.checkup.data.targets import target_facts
+from traindx.core import files
+from traindx.core.nouns import Unreadable
+
+_DOCUMENTS = (".json", ".yaml", ".yml", ".npz", ".txt")
+_HASHED = 256 << 20
+_SPLIT_COLUMNS = ("split", "fold", "subset", "partition", "set")
+
+
+@dataclass
+class Clock:
+    """How much time is left; what was left out for want of it."""
+
+    seconds: float = math.inf
+    started: float = field(default_factory=perf_counter)
+    left_out: list[str] = field(default_factory=list)
+
+    def open(self, what: str) -> bool:
+        """Whether there is time for something; what there is none for is kept."""
+        if perf_counter() - self.started < self.seconds:
+            return True
+        if what not in self.left_out:
+            self.left_out.append(what)
+        return False
+
+    @property
+    def spent(self) -> float:
+        return perf_counter() - self.started
+
+
+def profile(
+    paths: Sequence[str],
+    *,
+    target: str = "",
+    seconds: float = math.inf,
+    lines: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """What is measured of files and folders; `lines` say where a script opens them."""
+    clock = Clock(seconds)
+    parts: list[Part] = []
+    listed: list[dict[str, Any]] = []
+    images: list[dict[str, Any]] = []
+    for path in paths:
+        entry: dict[str, Any] = {"path": path, "name": os.path.basename(os.path.normpath(path))}
+        if line := (lines or {}).get(path):
+            entry["line"] = line
+        listed.append(entry)
+        if not clock.open(entry["name"]):
+            entry["why"] = "no time was left for it"
+            continue
+        try:
+            found = _parts(path, images)
+        except Unreadable as error:
+            entry["why"] = str(error).removeprefix(f"{path}: ")
+            continue
+        parts += found
+        entry |= _described(path, found)
+    facts = measured(prepared(parts, target), clock)
+    facts |= _stored(paths, parts, clock)
+    facts |= {"data_files": listed, "data_images": images}
+    facts["data_checked"] = {"seconds": round(clock.spent, 2), "left_out": clock.left_out}
+    plain: dict[str, Any] = _plain(facts)
+    return plain
+
+
+def _parts(path: str, images: list[dict[str, Any]]) -> list[Part]:
+    if not os.path.isdir(path):
+        return read_file(path) if path.lower().endswith(TABLES) else []
+    if has_images(path):
+        parts, seen = image_parts(path)
+        images.append(seen)
+        return parts
+    found = []
+    for name in sorted(os.listdir(path)):
+        if name.lower().endswith(TABLES):
+            found += read_file(os.path.join(path, name))
+    if not found:
+        raise Unreadable(f"{path}: the folder holds no data that is read: {', '.join(TABLES)} or images")
+    return found
+
+
+def _described(path: str, parts: Sequence[Part]) -> dict[str, Any]:
+    """Size and hash of a file, and how much of it was read."""
+    described: dict[str, Any] = {}
+    if parts:
+        described["rows"] = max(part.total for part in parts)
+        described["read_rows"] = max(map(len, parts))
+    if os.path.isfile(path) and os.path.getsize(path) <= _HASHED:
+        digest = hashlib.sha256()
+        with files.opened(path) as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+        described |= {"size": os.path.getsize(path), "sha256": digest.hexdigest()}
+    return described
+
+
+def prepared(parts: Iterable[Part], target: str = "") -> list[Part]:
+    """Parts with their targets: from a file of their own, by the name given, split by a column that says so."""
+    found: list[Part] = []
+    for part in joined_targets(list(parts)):
+        if target and (target in part.names or target in part.words):
+            part = replace(part, target=target)
+        elif not part.target:
+            part = replace(part, target=target_among([*part.names, *part.words]))
+        found += _by_split(part)
+    return found
+
+
+def _by_split(part: Part) -> list[Part]:
+    """A part for each value of a column like `split`, where its values are names of splits."""
+    for name in _SPLIT_COLUMNS:
+        values = part.words.get(name)
+        if values is not None and 2 <= len(set(values)) <= 4 and all(split_of(one) for one in set(values)):
+            kinds = np.array([split_of(one) for one in values])
+            words = {key: column for key, column in part.words.items() if key != name}
+            whole = replace(part, words=words)
+            return [
+                replace(whole.taken(np.flatnonzero(kinds == kind)), split=str(kind), name=f"{part.name} ({kind})")
+                for kind in np.unique(kinds)
+            ]
+    return [part]
+
+
+def measured(parts: Sequence[Part], clock: Clock) -> dict[str, Any]:
+    """The facts of parts: their columns, pairs and targets, the cheap ones first."""
+    columns: list[dict[str, Any]] = []
+    changes: list[dict[str, Any]] = []
+    targets: list[dict[str, Any]] = []
+    for part in parts:
+        if clock.open(f"the columns of {part.name}"):
+            columns += column_facts(part)
+            columns += copied_columns(part)
+            changes += unit_changes(part)
+    pairs = pair_facts(parts) if clock.open("rows in two files") else []
+    for part in sorted(parts, key=lambda one: one.split not in ("train", "")):
+        if clock.open(f"the target of {part.name}"):
+            fact = target_facts(part, _in_time(clock, part))
+            targets += [fact] if fact is not None else []
+    without = [part.name for part in parts if not part.target]
+    return {
+        "data_columns": columns,
+        "data_changes": changes,
+        "data_pairs": pairs,
+        "data_targets": targets,
+        "data_without_target": without,
+    }
+
+
+def _in_time(clock: Clock, part: Part) -> Callable[[], bool]:
+    return lambda: clock.open(f"the target of {part.name}")
+
+
+def _stored(paths: Sequence[str], parts: Sequence[Part], clock: Clock) -> dict[str, Any]:
+    statistics: list[dict[str, Any]] = []
+    vocabularies: list[dict[str, Any]] = []
+    ready = prepared(parts)
+    for path in paths:
+        if path.lower().endswith(_DOCUMENTS) and clock.open(os.path.basename(path)):
+            document = documents(path)
+            statistics += statistic_facts(path, document, ready)
+            vocabularies += vocabulary_facts(path, document, ready)
+    return {"data_statistics": statistics, "data_vocabularies": vocabularies}
+
+
+def _plain(value: Any) -> Any:
+    """As JSON holds it."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,120 @@
+"""What a recorded training read: its files profiled, and the facts kept next to the recording."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from traindx.checkup.data.profile import profile
+from traindx.core import files
+from traindx.core.documents import json_of
+from traindx.source.script import Script, read_script
+
+FILE = "data.json"
+SECONDS = 5.0
+_CHECKPOINTS = (".pt", ".pth", ".ckpt", ".safetensors", ".h5", ".keras")
+_TARGET_NAME = re.compile(r"(?:^|_)(?:y|labels?|targets?|outcomes?)(?:_|$)", re.I)
+_UNREPORTED = (".parquet", ".arrow")
+
+
+def check_recording(folder: str | os.PathLike[str], *, seconds: float = SECONDS) -> dict[str, Any]:
+    """Profile what the training of a recording read; the facts, empty where it read nothing that is data."""
+    try:
+        facts = json_of(files.read(Path(folder) / "run.json"))
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(facts, Mapping):
+        return {}
+    script = _script(facts)
+    lines = files_of(facts, script)
+    data = [path for path in lines if not path.lower().endswith(_CHECKPOINTS)]
+    if not data:
+        return {}
+    found = profile(data, target=target_in(script), seconds=seconds, lines=lines)
+    (Path(folder) / FILE).write_text(json.dumps(found))
+    return found
+
+
+def files_of(facts: Mapping[str, Any], script: Script | None) -> dict[str, str]:
+    """The files that a training read, as far as they are there, and the lines that open them."""
+    found: dict[str, str] = {}
+    folders: dict[str, str] = {}
+    listed = facts.get("files_read")
+    for one in listed if isinstance(listed, list) else ():
+        if not isinstance(one, Mapping) or not isinstance(path := one.get("path"), str):
+            continue
+        line = str(one.get("line", ""))
+        if one.get("images"):
+            folders[path] = line
+        elif os.path.isfile(path):
+            found[path] = line
+    if folders:
+        root = os.path.commonpath(list(folders))
+        if os.path.isdir(root) and len(Path(root).parts) > 2:
+            found[root] = next(iter(folders.values()))
+    found |= {path: line for path, line in _named(facts, script) if path not in found}
+    return found
+
+
+def _named(facts: Mapping[str, Any], script: Script | None) -> Iterator[tuple[str, str]]:
+    """Files that the script names and that are opened past Python."""
+    folder = facts.get("folder")
+    if script is None or not isinstance(folder, str):
+        return
+    for source in script.sources:
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                path = os.path.join(folder, node.value)
+                if node.value.endswith(_UNREPORTED) and os.path.isfile(path):
+                    yield path, f"{source.path}:{node.lineno}"
+
+
+def _script(facts: Mapping[str, Any]) -> Script | None:
+    script = facts.get("script")
+    path = script.get("path") if isinstance(script, Mapping) else None
+    if not isinstance(path, str):
+        return None
+    try:
+        return read_script(path)
+    except Exception:  # without its source less is known of the data, and nothing is lost
+        return None
+
+
+def target_in(script: Script | None) -> str:
+    """The column that a script takes its targets from: named where something called a target is set."""
+    for source in script.sources if script is not None else ():
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                for target in targets:
+                    for name, value in _matched(target, node.value):
+                        if _TARGET_NAME.search(name) and (column := _column(value)):
+                            return column
+    return ""
+
+
+def _matched(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        for one, its in zip(target.elts, value.elts, strict=False):
+            yield from _matched(one, its)
+
+
+def _column(value: ast.expr) -> str:
+    """The only name by which a value takes something from something, or the value itself."""
+    if isinstance(value, ast.Constant) and isinstance(value.value, str):
+        return value.value
+    names: Sequence[str] = [
+        node.slice.value
+        for node in ast.walk(value)
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.slice, ast.Constant)
+        and isinstance(node.slice.value, str)
+    ]
+    return names[0] if len(set(names)) == 1 else ""

@@ -1,0 +1,196 @@
+"""A small model of a part's target: what each row's own inputs say of it, learned from the other rows.
+
+Ridge regression on the inputs and on random waves of them (a kernel machine), with the left-out answer of every
+row in closed form. Classes are answered by shares: the left-out probability of each.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from traindx.checkup.data.part import Part
+from traindx.core.nouns import FloatArray, IntArray
+
+_ROWS_MOST, _WAVES, _WORDS = 6_000, 300, 600
+_WIDTHS = (0.5, 1.0, 2.0)
+_PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
+_CLASSES_ONE_HOT = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What the other rows say: `predicted` has a column for each class, or one of real numbers.
+
+    `at` are the rows of the part that were used: copies are left out, since a copy knows the answer.
+    """
+
+    at: IntArray
+    predicted: FloatArray
+    truth: FloatArray
+    labels: IntArray | None
+
+    @property
+    def score(self) -> float:
+        """The share of classes that is right, or of the variance that is explained."""
+        if self.labels is not None:
+            return float((self.predicted.argmax(1) == self.labels).mean())
+        rest = float(((self.truth - self.predicted) ** 2).mean())
+        return 1 - rest / max(float(self.truth.var()), 1e-300)
+
+    @property
+    def chance(self) -> float:
+        if self.labels is None:
+            return 0.0
+        return float(np.bincount(self.labels).max() / len(self.labels))
+
+    @property
+    def z(self) -> float:
+        """How far the score is above chance, in standard errors."""
+        n = len(self.at)
+        if self.labels is not None:
+            return (self.score - self.chance) / max(1e-9, np.sqrt(self.chance * (1 - self.chance) / n))
+        return self.score * np.sqrt(n) / 2
+
+    @property
+    def fit(self) -> FloatArray:
+        """For each row how well its target fits what the others say, less what is usual for its class."""
+        if self.labels is None:
+            error = np.abs(self.truth - self.predicted)[:, 0] / max(float(self.truth.std()), 1e-300)
+            return float(np.median(error)) - np.minimum(error, 3.0)
+        right = (self.predicted.argmax(1) == self.labels).astype(float)
+        usual = np.bincount(self.labels, right) / np.maximum(1, np.bincount(self.labels))
+        return right - usual[self.labels]
+
+
+def answers(part: Part, *, without: Sequence[str] = (), shift: int = 0) -> Answers | None:
+    """The left-out answers for the target of a part; None where there is nothing to learn from.
+
+    With a `shift`, of the target that is so many rows further down.
+    """
+    inputs = features(part, without)
+    labels, values = part.labels, part.column(part.target)
+    if inputs is None or (labels is None and values is None):
+        return None
+    at = _distinct(part)
+    if shift:
+        at = at[(at + shift >= 0) & (at + shift < len(part))]
+    if labels is not None:
+        kept = labels[at + shift]
+        truth = np.eye(int(labels.max()) + 1)[kept]
+    else:
+        assert values is not None
+        kept, truth = None, values[at + shift][:, None]
+        fine = np.isfinite(truth[:, 0])
+        at, truth = at[fine], truth[fine]
+    if len(at) < 100 or float(truth.std(0).max(initial=0.0)) == 0:
+        return None
+    best: FloatArray | None = None
+    error = np.inf
+    for candidate in _candidates(inputs[at], part.texts is not None):
+        predicted, its_error = _left_out(candidate, truth)
+        if its_error < error:
+            best, error = predicted, its_error
+    assert best is not None
+    return Answers(at, best, truth, kept)
+
+
+def features(part: Part, without: Sequence[str] = ()) -> FloatArray | None:
+    """The inputs as numbers of about equal scale; None without any."""
+    columns = []
+    for name in part.inputs:
+        if name not in without:
+            columns += _number_features(part.numbers[:, part.names.index(name)])
+    for name, codes in part.groups.items():
+        if name in part.words and name not in without and codes.max() < _CLASSES_ONE_HOT:
+            columns += list(np.eye(int(codes.max()) + 1)[codes].T)
+    texts = part.texts
+    if texts is not None:
+        columns += list(bags(texts).T)
+    return np.column_stack(columns) if columns else None
+
+
+def _number_features(values: FloatArray) -> list[FloatArray]:
+    """By ranks, so that a few odd values do not matter; a second column says where it is missing."""
+    there = np.isfinite(values)
+    if not there.any() or float(np.ptp(values[there])) == 0 and there.all():
+        return []
+    middle = float(np.median(values[there]))
+    low, high = np.quantile(values[there], (0.01, 0.99))
+    kept = np.clip(np.where(there, values, middle), low, high)
+    scale = float(kept.std())
+    found = [(kept - kept.mean()) / scale] if scale > 0 else []
+    return found if there.all() else [*found, 2.0 * there - 1.0]
+
+
+def bags(texts: Sequence[str]) -> FloatArray:
+    """Which words a text holds, hashed, weighted by how rare they are."""
+    found = np.zeros((len(texts), _WORDS))
+    for row, text in enumerate(texts):
+        for word in set(text.lower().split()[:400]):
+            found[row, zlib.crc32(word.encode()) % _WORDS] = 1.0
+    weight = np.log((1 + len(texts)) / (1 + found.sum(0)))
+    found *= weight
+    return np.asarray(found / np.maximum(1e-9, np.linalg.norm(found, axis=1, keepdims=True)) * 5)
+
+
+def _distinct(part: Part) -> IntArray:
+    """The first of equal rows, at most so many, in order."""
+    keys = row_keys(part)
+    first = np.unique(np.array(keys), return_index=True)[1] if keys else np.arange(len(part))
+    first.sort()
+    if len(first) > _ROWS_MOST:
+        first = first[np.linspace(0, len(first) - 1, _ROWS_MOST).astype(int)]
+    return first
+
+
+def row_keys(part: Part) -> list[int]:
+    """A number for the inputs of each row: equal for equal inputs."""
+    if part.keys:
+        return list(part.keys)
+    columns = [part.numbers[:, part.names.index(name)] for name in part.inputs]
+    words = [column for name, column in part.words.items() if name != part.target and not part.is_key(name)]
+    if not columns and not words:
+        return []
+    matrix = np.round(np.column_stack(columns), 12) if columns else np.empty((len(part), 0))
+    tails = [tuple(w[i].lower().strip() for w in words) for i in range(len(part))]
+    return [hash((row.tobytes(), tail)) for row, tail in zip(matrix + 0.0, tails, strict=True)]
+
+
+def _candidates(inputs: FloatArray, text: bool) -> list[FloatArray]:
+    """A plane, and planes in random waves of three widths."""
+    found = [inputs]
+    if text:
+        return found
+    random = np.random.default_rng(0)
+    some = inputs[random.choice(len(inputs), min(200, len(inputs)), replace=False)]
+    apart = np.sqrt(((some[:, None] - some[None]) ** 2).sum(-1))
+    usual = float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0
+    waves = random.normal(size=(inputs.shape[1], _WAVES))
+    phases = random.uniform(0, 2 * np.pi, _WAVES)
+    for width in _WIDTHS:
+        curved = np.cos(inputs @ waves / (usual * width) + phases)
+        found.append(np.hstack([inputs, curved * np.sqrt(2)]))
+    return found
+
+
+def _left_out(inputs: FloatArray, truth: FloatArray) -> tuple[FloatArray, float]:
+    """The answer for each row by ridge regression on all others, at the best penalty, and its error."""
+    inputs = inputs - inputs.mean(0)
+    mean = truth.mean(0)
+    values, vectors = np.linalg.eigh(inputs.T @ inputs / len(inputs))
+    values = np.maximum(values, 0.0)
+    turned = inputs @ vectors
+    right = turned.T @ (truth - mean) / len(inputs)
+    best, error = truth * 0 + mean, float(((truth - mean) ** 2).mean())
+    for penalty in _PENALTIES:
+        shrunk = 1 / (values + penalty)
+        fitted = turned @ (right * shrunk[:, None])
+        weight = (turned**2 @ shrunk) / len(inputs) + 1 / len(inputs)
+        rest = (truth - mean - fitted) / np.maximum(1e-3, 1 - weight)[:, None]
+        if (its_error := float((rest**2).mean())) < error:
+            best, error = truth - rest, its_error
+    return best, error

@@ -1,0 +1,201 @@
+"""Statistics and vocabularies that a training reads, against the data they are for."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from traindx.checkup.data.part import Part
+from traindx.core import files
+from traindx.core.nouns import FloatArray
+
+_LARGEST = 16 << 20
+_MEAN = re.compile(r"(?:^|_)(?:means?|mu|avg|average|center|loc)(?:_|$)", re.I)
+_SPREAD = re.compile(r"(?:^|_)(?:stds?|sigma|stdev|std_dev|scale|sd)(?:_|$)", re.I)
+_PIECES = re.compile("^##|\u2581|\u0120|</w>$")
+_SCALES = (1.0, 255.0)
+
+
+def documents(path: str) -> Any:
+    """A small file of settings or statistics as plain data; None where it is none."""
+    ending = os.path.splitext(path)[1].lower()
+    try:
+        if ending == ".npz":
+            with files.opened(path), np.load(path, allow_pickle=False) as loaded:
+                return {name: loaded[name].tolist() for name in loaded.files if loaded[name].size <= 10_000}
+        text = files.read(path, _LARGEST).decode("utf-8", "replace")
+        if ending == ".json":
+            return json.loads(text)
+        if ending in (".yaml", ".yml"):
+            import yaml
+
+            return yaml.safe_load(text)
+        if ending == ".txt":
+            return [line.strip() for line in text.splitlines()]
+    except Exception:  # whatever is wrong with it, it is no such document
+        return None
+    return None
+
+
+def statistic_facts(path: str, document: Any, parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
+    """Stored means and spreads against those of the training data."""
+    for key, mean, spread, names in _pairs(document):
+        fitting = [
+            (part, real)
+            for part in parts
+            if part.split in ("train", "") and (real := _real(part, len(mean), names)) is not None
+        ]
+        found = [_compared(part, real, mean, spread) for part, real in fitting]
+        if found:
+            best = min(found, key=lambda fact: fact["worst"])
+            yield {"file": os.path.basename(path), "path": path, "key": key, **best}
+
+
+def _pairs(document: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, FloatArray, FloatArray, list[str]]]:
+    """Every mean with its spread: lists, objects by column, or single numbers."""
+    if not isinstance(document, Mapping) or depth > 3:
+        return
+    means = [name for name in document if isinstance(name, str) and _MEAN.search(name)]
+    spreads = [name for name in document if isinstance(name, str) and _SPREAD.search(name)]
+    for mean, spread in zip(means, spreads, strict=False):
+        a, b = document[mean], document[spread]
+        if isinstance(a, Mapping) and isinstance(b, Mapping) and set(a) == set(b):
+            names = [str(one) for one in a]
+            values = [_vector([side[one] for one in a]) for side in (a, b)]
+        else:
+            names, values = [], [_vector(a), _vector(b)]
+        if values[0] is not None and values[1] is not None and len(values[0]) == len(values[1]):
+            yield key, values[0], values[1], names
+    by_column = {
+        str(name): one
+        for name, one in document.items()
+        if isinstance(one, Mapping) and {"mean", "std"} <= {str(inner) for inner in one}
+    }
+    if len(by_column) > 1:
+        mean, spread = (_vector([one[side] for one in by_column.values()]) for side in ("mean", "std"))
+        if mean is not None and spread is not None:
+            yield key, mean, spread, list(by_column)
+        return
+    for name, one in document.items():
+        yield from _pairs(one, f"{key}.{name}" if key else str(name), depth + 1)
+
+
+def _vector(value: Any) -> FloatArray | None:
+    try:
+        found = np.atleast_1d(np.asarray(value, dtype=np.float64))
+    except (TypeError, ValueError):
+        return None
+    return found if found.ndim == 1 and np.isfinite(found).all() else None
+
+
+def _real(part: Part, width: int, names: Sequence[str]) -> tuple[list[str], FloatArray] | None:
+    """The columns that a stored vector of this width is of."""
+    inputs = part.inputs
+    if names:
+        kept = [name for name in names if name in part.names]
+        if len(kept) < len(names):
+            return None
+        return kept, part.numbers[:, [part.names.index(name) for name in kept]]
+    if width == len(inputs) and width > 1:
+        return inputs, part.numbers[:, [part.names.index(name) for name in inputs]]
+    return None
+
+
+def _compared(
+    part: Part, real: tuple[list[str], FloatArray], mean: FloatArray, spread: FloatArray
+) -> dict[str, Any]:
+    names, matrix = real
+    means, spreads = np.nanmean(matrix, axis=0), np.nanstd(matrix, axis=0)
+    best: dict[str, Any] = {}
+    for scale in _SCALES:
+        fine = (spreads > 0) & (spread > 0)
+        if not fine.any():
+            continue
+        off = np.abs(mean * scale - means)[fine] / spreads[fine]
+        ratio = np.abs(np.log(spread[fine] * scale / spreads[fine]))
+        wrong = np.maximum(off, ratio)
+        kept = [name for name, one in zip(names, fine, strict=True) if one]
+        at = int(wrong.argmax())
+        place = int(np.flatnonzero(fine)[at])
+        fact = {
+            "table": part.name,
+            "columns": len(kept),
+            "wrong": int((wrong > 0.35).sum()),
+            "worst": float(wrong[at]),
+            "column": kept[at],
+            "stored_mean": float(mean[place]),
+            "stored_std": float(spread[place]),
+            "real_mean": float(means[place] / scale),
+            "real_std": float(spreads[place] / scale),
+        }
+        if not best or fact["worst"] < best["worst"]:
+            best = fact
+    return best or {"worst": 0.0, "wrong": 0}
+
+
+def vocabulary_facts(path: str, document: Any, parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
+    """How much of the texts a stored vocabulary knows, by the way of cutting them that suits it best."""
+    words = _vocabulary(path, document)
+    if words is None:
+        return
+    for part in parts:
+        texts = part.texts
+        if texts is None or part.path == path:
+            continue
+        sample = texts[:2_000]
+        cuts = {
+            "words": [text.split() for text in sample],
+            "lower-case words": [text.lower().split() for text in sample],
+            "letters only": [re.findall(r"\w+|[^\w\s]", text.lower()) for text in sample],
+            "characters": [list(text) for text in sample],
+        }
+        shares = {name: _known(cut, words) for name, cut in cuts.items()}
+        best = max(shares, key=lambda name: shares[name])
+        yield {
+            "file": os.path.basename(path),
+            "path": path,
+            "table": part.name,
+            "tokens": len(words),
+            "known": shares[best],
+            "cut": best,
+            "examples": _unknown(cuts[best], words),
+        }
+
+
+def _vocabulary(path: str, document: Any) -> set[str] | None:
+    if isinstance(document, Mapping):
+        for key in ("vocab", "stoi", "token_to_id", "word2idx", "word_to_id"):
+            if isinstance(document.get(key), Mapping | list):
+                document = document[key]
+                break
+    if isinstance(document, Mapping) and len(document) >= 20:
+        numbered = all(isinstance(one, int) for one in document.values())
+        words = [str(one) for one in document] if numbered else []
+    elif isinstance(document, list) and len(document) >= 20 and all(isinstance(one, str) for one in document):
+        name = os.path.basename(path).lower()
+        listed = "vocab" in name or "token" in name or "dict" in name
+        words = document if listed and max(len(one.split()) for one in document) <= 2 else []
+    else:
+        return None
+    if not words or sum(bool(_PIECES.search(one)) for one in words) > 0.02 * len(words):
+        return None
+    return set(words)
+
+
+def _known(cut: Sequence[Sequence[str]], words: set[str]) -> float:
+    total = sum(map(len, cut))
+    return sum(token in words for row in cut for token in row) / max(1, total)
+
+
+def _unknown(cut: Sequence[Sequence[str]], words: set[str]) -> list[str]:
+    found: dict[str, int] = {}
+    for row in cut:
+        for token in row:
+            if token not in words:
+                found[token] = found.get(token, 0) + 1
+    return [token[:30] for token in sorted(found, key=lambda one: -found[one])[:5]]

@@ -20,16 +20,18 @@ def check(
     *,
     trust_code: bool = False,
     curvature: bool = False,
+    target: str = "",
     thresholds: Thresholds | None = None,
 ) -> Diagnosis:
-    """What can be seen of a checkpoint, without a training; several paths are compared.
+    """What can be seen of a checkpoint or of data, without a training; several paths are compared.
 
     Nothing wrong found is no verdict about a training: the verdict is then `insufficient_evidence`, and
-    `reasons` say what was checked. `trust_code` loads a pickle that runs code, in a process of its own.
+    `reasons` say what was checked. `target` is the column of the labels. `trust_code` loads a pickle that
+    runs code, in a process of its own.
     """
     paths = tuple(os.fspath(one) for one in ([what] if isinstance(what, str | os.PathLike) else what))
     try:
-        run = run_of(CheckRequest(paths, data, loss, trust_code, curvature))
+        run = run_of(CheckRequest(paths, data, loss, trust_code, curvature, target))
     except Unreadable as error:
         raise ValueError(str(error)) from None
     return diagnose_case(case_of(run), thresholds)

@@ -31,6 +31,7 @@ class CheckRequest:
     loss: Any = None
     trust_code: bool = False
     curvature: bool = False
+    target_column: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,25 @@ def is_checkpoint(path: str) -> bool:
     return path.lower().endswith((*CHECKPOINTS, _HF_INDEX))
 
 
+def is_data(path: str) -> bool:
+    """A table, an array, or a folder of data."""
+    from traindx.checkup.data.dataset import is_data
+
+    return not is_object(path) and is_data(path)
+
+
+def is_recording(path: str) -> bool:
+    """The folder of a recorded training."""
+    return os.path.isdir(path) and any(
+        name.startswith("rank-") and name.endswith(".jsonl") for name in os.listdir(path)
+    )
+
+
 # Asked in this order; the first that claims an argument measures it.
 KINDS: tuple[TargetKind, ...] = (
+    TargetKind("recording", "a recording", is_recording, "traindx.checkup.data.recorded"),
     TargetKind("weights", "a checkpoint", is_checkpoint, "traindx.checkup.weights.checkpoint"),
+    TargetKind("data", "data", is_data, "traindx.checkup.data.dataset"),
 )
 
 

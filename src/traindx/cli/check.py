@@ -21,15 +21,19 @@ from traindx.report.text import visible
     is_flag=True,
     help="Load a pickle that runs code of its author's, in a process of its own.",
 )
+@click.option("--target", metavar="COLUMN", default="", help="The column of data that holds the labels.")
 @output_options("traindx/diagnosis/1", "live", "Write PNGs of what was measured.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when a problem was found.")
 def command(targets: tuple[str, ...], **options: Any) -> None:
-    """Say what can be seen of a checkpoint without a training.
+    """Say what can be seen of a checkpoint or of data without a training.
 
-    TARGET is a checkpoint. Nothing wrong found is no verdict about a training: it says what was checked.
+    TARGET is a checkpoint, or data: tables (.csv, .tsv, .jsonl, .parquet), arrays (.npz, .npy), text,
+    folders of images; several together, such as training and validation, with their statistics and
+    vocabularies. A recording stands for what its training read. Nothing wrong found is no verdict about a
+    training: it says what was checked.
 
-    Exit code: 0 when nothing calls for action, 1 when there is a problem of medium severity or above, 2 when
-    it could not be done.
+    Exit code: 0 when nothing calls for action, 1 when there is a problem of medium severity or above, 2
+    when it could not be done.
     """
     from traindx.checkup.target import CheckRequest, run_of
     from traindx.cli.diagnose import DiagnosisReport
@@ -38,7 +42,7 @@ def command(targets: tuple[str, ...], **options: Any) -> None:
 
     outputs = Outputs.checked(options)
     try:
-        run = run_of(CheckRequest(targets, trust_code=options["trust_code"]))
+        run = run_of(CheckRequest(targets, trust_code=options["trust_code"], target_column=options["target"]))
     except Unreadable as error:
         raise Failure(f"{visible(str(error), 400).rstrip('.')}.") from None
     outputs.refuse_logs([run])

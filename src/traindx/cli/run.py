@@ -54,6 +54,12 @@ class Untouched(click.Command):
     show_default=True,
     help="Stop cleanly when something critical is found.",
 )
+@click.option(
+    "--check-data/--no-check-data",
+    default=True,
+    show_default=True,
+    help="Check the files that the script read, for a few seconds, after the training.",
+)
 @click.option("--no-internals", is_flag=True, help="Do not sample layers, activations and batches.")
 @click.option(
     "-a", "--all", "everything", is_flag=True, help="Print all evidence, causes and checks at the end."
@@ -75,6 +81,7 @@ def command(
     budget: float,
     steps: int | None,
     stop_on: str,
+    check_data: bool,
     no_internals: bool,
     everything: bool,
     quiet: bool,
@@ -117,6 +124,7 @@ def command(
             json=json_out and os.path.abspath(json_out),
             html=html_out and os.path.abspath(html_out),
             fail_on=fail_on,
+            check_data=check_data,
             options=ctx.meta["traindx.options"],
             misplaced=ctx.meta["traindx.misplaced"],
         )

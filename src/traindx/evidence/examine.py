@@ -26,6 +26,7 @@ _NEEDED = {
     "loss_scale": "the loss scale (loss_scale)",
     "weight_norm": "the weight norm (weight_norm)",
     "script": "the training script (--script train.py, or traindx run)",
+    "data": "data files that are read (traindx run train.py, or traindx check DATA)",
     "recording": "a recording (traindx run train.py, or traindx.watch)",
 }
 
@@ -84,6 +85,8 @@ def needed(need: str) -> str:
     first = need.split("|")[0]
     if first == "val/*":
         return "a validation metric (val/...)"
+    if first == "fact:data_files":
+        return _NEEDED["data"]
     if first.startswith("fact:") or (first.endswith("/*") and first != "loss/*"):
         return _NEEDED["recording"]
     if first.startswith("setting:"):

@@ -111,6 +111,12 @@ def confirmed_of(file: File) -> dict[str, object]:
     return {"confirmed": {"cause": cause[:80], "confidence": share, "experiments": count}}
 
 
+def data_facts_of(file: File) -> dict[str, object]:
+    """What was measured of the files that the training read."""
+    document = jsons.load_object(file) or {}
+    return {key: value for key, value in document.items() if key.startswith("data_")}
+
+
 def ending_of(ended: object) -> Ending | None:
     """How it ended: a word, alone or in an object with its text and step."""
     if isinstance(ended, str) and ended:

@@ -19,6 +19,7 @@ from typing import Any, TypedDict
 
 from traindx.core import files
 from traindx.core.documents import json_of
+from traindx.observe.files_read import FilesRead
 from traindx.observe.import_hook import when_imported
 from traindx.observe.journal import Journal
 from traindx.observe.log_links import Links
@@ -166,7 +167,8 @@ def observe() -> None:
     recorder.journal = Waiting(recorder)
     recorder.insist = lambda why: leave(recorder.close, why)
     Overheard(recorder.output).listen()
-    Links(lambda paths: recorder.fact("links", paths), notes["folder"]).listen()
+    reads = FilesRead(lambda files: recorder.fact("files_read", files), notes["folder"])
+    Links(lambda paths: recorder.fact("links", paths), notes["folder"], reads).listen()
     follow(recorder, options)
     install_when_there(recorder)
 

@@ -14,8 +14,8 @@ from types import FrameType
 from typing import Any
 
 _TABLES = (
-    ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".npz", ".npy", ".txt", ".json", ".yaml", ".yml",
-    ".pt", ".pth", ".ckpt", ".safetensors", ".h5", ".keras",
+    ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".npz", ".npy", ".txt", ".json", ".yaml",
+    ".yml", ".pt", ".pth", ".ckpt", ".safetensors", ".h5", ".keras",
 )  # fmt: skip
 _IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
 _ENDINGS = (*_TABLES, *_IMAGES)

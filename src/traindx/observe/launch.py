@@ -16,6 +16,7 @@ from pathlib import Path
 from traindx.observe import agent, children, ending, frameworks, monitor
 from traindx.observe import folder as place
 from traindx.observe.environment import facts
+from traindx.observe.files_read import FilesRead
 from traindx.observe.launcher_rank import LaunchedRank
 from traindx.observe.launcher_rank import place as place_among_ranks
 from traindx.observe.log_links import Links
@@ -52,6 +53,7 @@ class Launch:
     fail_on: str | None = None
     options: tuple[str, ...] = ()
     misplaced: str = ""
+    check_data: bool = True
 
 
 def plan(program: Program, out: str | None, **options: object) -> Launch:
@@ -134,7 +136,8 @@ class Observed:
             with contextlib.suppress(OSError):
                 self._monitor = monitor.start(self._orders())
         self._overheard = Overheard(self.recorder.output)
-        self._links = Links(lambda paths: self.recorder.fact("links", paths), str(folder.path))
+        reads = FilesRead(lambda files: self.recorder.fact("files_read", files), str(folder.path))
+        self._links = Links(lambda paths: self.recorder.fact("links", paths), str(folder.path), reads)
         atexit.register(self._finish)
         self.recorder.insist = self._insist
         if self._monitor is not None:
@@ -163,6 +166,7 @@ class Observed:
             html=launch.html,
             fail_on=launch.fail_on,
             misplaced=launch.misplaced,
+            check_data=launch.check_data,
         )
 
     @property

@@ -42,6 +42,7 @@ class Orders:
     html: str | None = None
     fail_on: str | None = None
     misplaced: str = ""
+    check_data: bool = True
     done: int = -1
     """The descriptor to say the result on."""
 

@@ -1,8 +1,9 @@
-"""What the columns of a part hold: missing values, sentinels, constants, copies, outliers, changes of unit."""
+"""What the columns of a part hold: missing values, sentinels, copies, outliers, changes of unit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,9 @@ _MOST_MEASURED = 512
 
 
 def column_facts(part: Part) -> list[dict[str, Any]]:
-    """One fact for each column of numbers that shows something worth a finding, and a few words of the rest."""
+    """One fact for each column of numbers that shows something worth a finding, and a few words of the
+    rest.
+    """
     found = []
     for name in part.names[:_MOST_MEASURED]:
         values = part.column(name)
@@ -109,7 +112,7 @@ def copied_columns(part: Part) -> Iterator[dict[str, Any]]:
 
 def unit_changes(part: Part) -> list[dict[str, Any]]:
     """Columns whose scale changes at one row of the file, all at once, while most others stay."""
-    if len(part) < 200 or part.array and len(part.names) > 100:
+    if len(part) < 200 or (part.array and len(part.names) > 100):
         return []
     names = [name for name in part.inputs if _many_values(part, name)]
     found = [change for name in names if (change := _change(part, name)) is not None]
@@ -122,7 +125,7 @@ def _many_values(part: Part, name: str) -> bool:
     return values is not None and len(np.unique(values[np.isfinite(values)])) > 20
 
 
-def _change(part: Part, name: str, blocks: int = 40) -> Mapping[str, Any] | None:
+def _change(part: Part, name: str, blocks: int = 40) -> dict[str, Any] | None:
     values = part.column(name)
     assert values is not None
     here = np.flatnonzero(np.isfinite(values))
@@ -130,9 +133,7 @@ def _change(part: Part, name: str, blocks: int = 40) -> Mapping[str, Any] | None
     if len(series) < 200:
         return None
     edges = np.linspace(0, len(series), blocks + 1).astype(int)
-    quarters = np.array(
-        [np.quantile(series[a:b], (0.25, 0.5, 0.75)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
-    )
+    quarters = np.array([np.quantile(series[a:b], (0.25, 0.5, 0.75)) for a, b in pairwise(edges)])
     middles, widths = quarters[:, 1], quarters[:, 2] - quarters[:, 0]
     cut = max(range(3, blocks - 2), key=lambda at: _jump(middles, at))
     apart = _apart(middles, widths, cut)
@@ -147,7 +148,9 @@ def _change(part: Part, name: str, blocks: int = 40) -> Mapping[str, Any] | None
 def _jump(values: FloatArray, cut: int) -> float:
     """How far apart the means of both sides are, in standard errors."""
     sides = values[:cut], values[cut:]
-    spread = np.sqrt(sum(float(side.var()) / len(side) for side in sides)) + 1e-12 * (1 + np.abs(values).max())
+    spread = np.sqrt(sum(float(side.var()) / len(side) for side in sides)) + 1e-12 * (
+        1 + np.abs(values).max()
+    )
     return float(abs(sides[0].mean() - sides[1].mean()) / spread)
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -147,8 +148,8 @@ def _cell(value: object) -> str:
 
 def _parquet(path: str) -> Iterable[Part]:
     try:
-        import pyarrow as arrow
-        import pyarrow.parquet as parquet
+        arrow: Any = import_module("pyarrow")
+        parquet: Any = import_module("pyarrow.parquet")
     except ImportError:
         raise Unreadable(f"{path}: Parquet and Arrow need pyarrow: pip install pyarrow") from None
     if path.endswith(".arrow"):
@@ -164,9 +165,7 @@ def _parquet(path: str) -> Iterable[Part]:
         table = arrow.Table.from_batches([next(batches)]) if total else opened.schema_arrow.empty_table()
     keep = windows(table.num_rows)
     plain = [
-        name
-        for name in table.column_names
-        if not (arrow.types.is_nested(table.schema.field(name).type))
+        name for name in table.column_names if not (arrow.types.is_nested(table.schema.field(name).type))
     ]
     records = table.select(plain).take(arrow.array(keep)).to_pylist()
     if records:
@@ -197,7 +196,7 @@ def parts_of_arrays(path: str, arrays: Mapping[str, np.ndarray]) -> list[Part]:
     usable = {
         name: array
         for name, array in arrays.items()
-        if array.ndim >= 1 and array.dtype.kind in "biufUS" and 8 <= len(array)
+        if array.ndim >= 1 and array.dtype.kind in "biufUS" and len(array) >= 8
     }
     parts = [_array_part(path, name, array) for name, array in usable.items()]
     return joined_targets(parts)

@@ -22,7 +22,11 @@ def image_parts(folder: str) -> tuple[list[Part], dict[str, Any]]:
     paths = sorted(_images(folder))
     if len(paths) > 50 * _MOST:
         paths = paths[: 50 * _MOST]
-    kept = [paths[i] for i in np.linspace(0, len(paths) - 1, min(len(paths), _MOST)).astype(int)] if paths else []
+    kept = (
+        [paths[i] for i in np.linspace(0, len(paths) - 1, min(len(paths), _MOST)).astype(int)]
+        if paths
+        else []
+    )
     seen: dict[str, Any] = {"folder": folder, "images": len(paths), "measured": len(kept)}
     rows: dict[str, list[tuple[str, str, int, np.ndarray]]] = {}
     broken: list[tuple[str, str]] = []
@@ -42,7 +46,12 @@ def image_parts(folder: str) -> tuple[list[Part], dict[str, Any]]:
         split = next((found for one in folders if (found := split_of(one))), "")
         rows.setdefault(split, []).append((shown, folders[-1] if folders[-1] else "", key, small))
     seen |= {"broken": len(broken), "broken_files": [f"{p}: {why}" for p, why in broken[:5]]}
-    seen |= {"flat": len(flat), "flat_files": flat[:5], "sizes": dict(sizes.most_common(6)), "kinds": len(sizes)}
+    seen |= {
+        "flat": len(flat),
+        "flat_files": flat[:5],
+        "sizes": dict(sizes.most_common(6)),
+        "kinds": len(sizes),
+    }
     parts = [_part(folder, split, found) for split, found in rows.items() if len(found) >= 8]
     return parts, seen
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -35,7 +36,8 @@ def pair_facts(parts: Sequence[Part]) -> list[dict[str, Any]]:
 def _alike(first: Part, second: Part) -> bool:
     names = [{*part.names, *part.words} - {part.target} for part in (first, second)]
     if first.array or second.array:
-        return first.numbers.shape[1] - bool(first.target) == second.numbers.shape[1] - bool(second.target) > 1
+        widths = [int(part.numbers.shape[1]) - bool(part.target) for part in (first, second)]
+        return widths[0] == widths[1] > 1
     return len(names[0] & names[1]) >= max(1, 0.8 * max(map(len, names)))
 
 
@@ -49,7 +51,9 @@ def _shared_rows(first: Part, second: Part) -> dict[str, Any]:
     long = [_is_long(part) for part in (first, second)]
     keys = [row_keys(part) for part in (first, second)]
     known = {key: at for at, (key, fine) in enumerate(zip(keys[0], long[0], strict=True)) if fine}
-    shared = [at for at, (key, fine) in enumerate(zip(keys[1], long[1], strict=True)) if fine and key in known]
+    shared = [
+        at for at, (key, fine) in enumerate(zip(keys[1], long[1], strict=True)) if fine and key in known
+    ]
     if not shared:
         return {"shared": 0}
     pairs = [[int(first.rows[known[keys[1][at]]]), int(second.rows[at])] for at in shared[:4]]
@@ -73,7 +77,7 @@ def _is_long(part: Part) -> list[bool]:
 def _near_rows(first: Part, second: Part) -> dict[str, Any]:
     """Rows of the second that are all but equal to one of the first, where rows of the first never are."""
     names = [name for name in first.inputs if name in second.names] if not first.array else first.inputs
-    if first.texts is not None or len(names) < 3 and not first.array:
+    if first.texts is not None or (len(names) < 3 and not first.array):
         return {}
     matrices = [_scaled(part, first, names) for part in (first, second)]
     if matrices[0].shape[1] != matrices[1].shape[1] or matrices[0].shape[1] < 3:
@@ -93,16 +97,14 @@ def _scaled(part: Part, ruler: Part, names: Sequence[str]) -> FloatArray:
         width = part.numbers.shape[1] - bool(part.target)
         values, base = part.numbers[:, :width], ruler.numbers[:, :width]
     else:
-        values, base = (
-            one.numbers[:, [one.names.index(name) for name in names]] for one in (part, ruler)
-        )
+        values, base = (one.numbers[:, [one.names.index(name) for name in names]] for one in (part, ruler))
     middle, scale = np.nanmean(base, axis=0), np.nanstd(base, axis=0)
     fine = np.isfinite(scale) & (scale > 0)
-    return np.nan_to_num((values[:, fine] - middle[fine]) / scale[fine])
+    return np.asarray(np.nan_to_num((values[:, fine] - middle[fine]) / scale[fine]))
 
 
 def _some(matrix: FloatArray) -> FloatArray:
-    return matrix[np.linspace(0, len(matrix) - 1, min(len(matrix), _ROWS_MOST)).astype(int)]
+    return np.asarray(matrix[np.linspace(0, len(matrix) - 1, min(len(matrix), _ROWS_MOST)).astype(int)])
 
 
 def _nearest(rows: FloatArray, among: FloatArray, *, same: bool) -> FloatArray:
@@ -120,13 +122,12 @@ def _nearest(rows: FloatArray, among: FloatArray, *, same: bool) -> FloatArray:
 
 def _classes(first: Part, second: Part) -> dict[str, Any]:
     """Classes that only one of them has, and how far the shares of the classes are apart."""
-    labels = [part.labels for part in (first, second)]
-    if labels[0] is None or labels[1] is None:
-        return {}
-    counts = [
-        dict(zip(part.class_names, np.bincount(one).tolist(), strict=False))
-        for part, one in zip((first, second), labels, strict=True)
-    ]
+    counts: list[dict[str, int]] = []
+    for part in (first, second):
+        labels = part.labels
+        if labels is None:
+            return {}
+        counts.append(dict(zip(part.class_names, np.bincount(labels).tolist(), strict=False)))
     every = sorted({*counts[0], *counts[1]})
     sizes = [max(1, sum(one.values())) for one in counts]
     apart = 0.5 * sum(abs(counts[0].get(c, 0) / sizes[0] - counts[1].get(c, 0) / sizes[1]) for c in every)
@@ -137,14 +138,16 @@ def _classes(first: Part, second: Part) -> dict[str, Any]:
 
 def _shifted_columns(first: Part, second: Part) -> list[dict[str, Any]]:
     """Columns of which middle and spread differ by far more than samples of one source do."""
-    found = []
+    found: list[tuple[float, dict[str, Any]]] = []
     names = first.inputs if not first.array else first.inputs[:256]
     for at, name in enumerate(names):
         values = first.column(name)
         other = second.numbers[:, at] if first.array else second.column(name)
         if values is None or other is None or second.is_key(name):
             continue
-        quarters = [np.nanquantile(one, (0.25, 0.5, 0.75)) for one in (values, other) if np.isfinite(one).any()]
+        quarters = [
+            np.nanquantile(one, (0.25, 0.5, 0.75)) for one in (values, other) if np.isfinite(one).any()
+        ]
         if len(quarters) < 2 or len(np.unique(values)) <= 20:
             continue
         widths = [float(one[2] - one[0]) for one in quarters]
@@ -155,5 +158,7 @@ def _shifted_columns(first: Part, second: Part) -> list[dict[str, Any]]:
         shift = (middles[1] - middles[0]) / max(widths[0], 1e-300)
         if max(ratio, 1 / ratio) >= 1.4 or abs(shift) >= 1:
             fact = {"column": name, "ratio": ratio, "shift": shift, "first": middles[0], "second": middles[1]}
-            found.append({**fact, "columns": len(names)})
-    return sorted(found, key=lambda one: -abs(np.log(one["ratio"])) - abs(one["shift"]))[:20]
+            found.append((-abs(math.log(ratio)) - abs(shift), fact))
+    if len(names) > 64 and len(found) < 0.3 * len(names):
+        return []  # of so many columns a few differ by chance
+    return [fact for _, fact in sorted(found, key=lambda one: one[0])][:20]

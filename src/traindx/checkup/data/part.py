@@ -14,7 +14,9 @@ from traindx.core.nouns import FloatArray, IntArray
 MOST_ROWS = 20_000
 _WINDOWS = 16
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?"})
-_TARGETS = re.compile(r"^(?:the_)?(labels?|targets?|y|class(?:es|_id|_label)?|category|outcome|answer)$", re.I)
+_TARGETS = re.compile(
+    r"^(?:the_)?(labels?|targets?|y|class(?:es|_id|_label)?|category|outcome|answer)$", re.I
+)
 _TARGET_ARRAY = re.compile(r"(?:^|_)(labels?|targets?|y|classes)(?:$|_)", re.I)
 _SPLIT = re.compile(
     r"(?:^|[^a-z])(train|training|trn|val|valid|validation|dev|eval|test|holdout)(?![a-z])", re.I
@@ -109,11 +111,7 @@ class Part:
     @property
     def texts(self) -> list[str] | None:
         """The column of running text, joined where there are several; None without one."""
-        long = [
-            words
-            for name, words in self.words.items()
-            if name != self.target and _running(words)
-        ]
+        long = [words for name, words in self.words.items() if name != self.target and _running(words)]
         return [" ".join(row) for row in zip(*long, strict=True)] if long else None
 
     def taken(self, at: IntArray) -> Part:

@@ -115,7 +115,9 @@ def _described(path: str, parts: Sequence[Part]) -> dict[str, Any]:
 
 
 def prepared(parts: Iterable[Part], target: str = "") -> list[Part]:
-    """Parts with their targets: from a file of their own, by the name given, split by a column that says so."""
+    """Parts with their targets: from a file of their own, by the name given, split by a column that says
+    so.
+    """
     found: list[Part] = []
     for part in joined_targets(list(parts)):
         if target and (target in part.names or target in part.words):
@@ -135,7 +137,9 @@ def _by_split(part: Part) -> list[Part]:
             words = {key: column for key, column in part.words.items() if key != name}
             whole = replace(part, words=words)
             return [
-                replace(whole.taken(np.flatnonzero(kinds == kind)), split=str(kind), name=f"{part.name} ({kind})")
+                replace(
+                    whole.taken(np.flatnonzero(kinds == kind)), split=str(kind), name=f"{part.name} ({kind})"
+                )
                 for kind in np.unique(kinds)
             ]
     return [part]
@@ -158,12 +162,19 @@ def measured(parts: Sequence[Part], clock: Clock) -> dict[str, Any]:
             targets += [fact] if fact is not None else []
     without = [part.name for part in parts if not part.target]
     return {
+        "data_tables": [_table(part) for part in parts],
         "data_columns": columns,
         "data_changes": changes,
         "data_pairs": pairs,
         "data_targets": targets,
         "data_without_target": without,
     }
+
+
+def _table(part: Part) -> dict[str, Any]:
+    columns = [*part.names, *part.words]
+    fact = {"table": part.name, "rows": part.total, "columns": columns[:300], "width": len(columns)}
+    return {**fact, "target": part.target, "split": part.split}
 
 
 def _in_time(clock: Clock, part: Part) -> Callable[[], bool]:

@@ -11,15 +11,31 @@ from pathlib import Path
 from typing import Any
 
 from traindx.checkup.data.profile import profile
+from traindx.checkup.target import CheckRequest
 from traindx.core import files
 from traindx.core.documents import json_of
+from traindx.core.nouns import Run, Unreadable
 from traindx.source.script import Script, read_script
 
 FILE = "data.json"
-SECONDS = 5.0
+SECONDS = 6.0
+_SECONDS_ASKED = 120.0
 _CHECKPOINTS = (".pt", ".pth", ".ckpt", ".safetensors", ".h5", ".keras")
 _TARGET_NAME = re.compile(r"(?:^|_)(?:y|labels?|targets?|outcomes?)(?:_|$)", re.I)
 _UNREPORTED = (".parquet", ".arrow")
+
+
+def run(request: CheckRequest) -> Run:
+    """A recorded training with what is measured now of the files it read; raises Unreadable with one line."""
+    from traindx.engine import read
+
+    folder = request.targets[0]
+    if not check_recording(folder, seconds=_SECONDS_ASKED):
+        raise Unreadable(f"{folder}: no data file is known that this training read and that is still there")
+    runs = read(folder).runs
+    if not runs:
+        raise Unreadable(f"{folder}: nothing was recorded")
+    return runs[-1]
 
 
 def check_recording(folder: str | os.PathLike[str], *, seconds: float = SECONDS) -> dict[str, Any]:
@@ -36,6 +52,7 @@ def check_recording(folder: str | os.PathLike[str], *, seconds: float = SECONDS)
     if not data:
         return {}
     found = profile(data, target=target_in(script), seconds=seconds, lines=lines)
+    found["recording"] = os.fspath(folder)
     (Path(folder) / FILE).write_text(json.dumps(found))
     return found
 

@@ -1,11 +1,12 @@
 """A small model of a part's target: what each row's own inputs say of it, learned from the other rows.
 
-Ridge regression on the inputs and on random waves of them (a kernel machine), with the left-out answer of every
-row in closed form. Classes are answered by shares: the left-out probability of each.
+Ridge regression on the inputs and on random waves of them (a kernel machine), with the left-out answer of
+every row in closed form. Classes are answered by shares: the left-out probability of each.
 """
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,8 +53,9 @@ class Answers:
         """How far the score is above chance, in standard errors."""
         n = len(self.at)
         if self.labels is not None:
-            return (self.score - self.chance) / max(1e-9, np.sqrt(self.chance * (1 - self.chance) / n))
-        return self.score * np.sqrt(n) / 2
+            spread = math.sqrt(self.chance * (1 - self.chance) / n)
+            return (self.score - self.chance) / max(1e-9, spread)
+        return self.score * math.sqrt(n) / 2
 
     @property
     def fit(self) -> FloatArray:
@@ -63,7 +65,8 @@ class Answers:
             return float(np.median(error)) - np.minimum(error, 3.0)
         right = (self.predicted.argmax(1) == self.labels).astype(float)
         usual = np.bincount(self.labels, right) / np.maximum(1, np.bincount(self.labels))
-        return right - usual[self.labels]
+        fit: FloatArray = right - usual[self.labels]
+        return fit
 
 
 def answers(part: Part, *, without: Sequence[str] = (), shift: int = 0) -> Answers | None:
@@ -116,7 +119,7 @@ def features(part: Part, without: Sequence[str] = ()) -> FloatArray | None:
 def _number_features(values: FloatArray) -> list[FloatArray]:
     """By ranks, so that a few odd values do not matter; a second column says where it is missing."""
     there = np.isfinite(values)
-    if not there.any() or float(np.ptp(values[there])) == 0 and there.all():
+    if not there.any() or (float(np.ptp(values[there])) == 0 and there.all()):
         return []
     middle = float(np.median(values[there]))
     low, high = np.quantile(values[there], (0.01, 0.99))

@@ -56,7 +56,9 @@ def statistic_facts(path: str, document: Any, parts: Sequence[Part]) -> Iterator
             yield {"file": os.path.basename(path), "path": path, "key": key, **best}
 
 
-def _pairs(document: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, FloatArray, FloatArray, list[str]]]:
+def _pairs(
+    document: Any, key: str = "", depth: int = 0
+) -> Iterator[tuple[str, FloatArray, FloatArray, list[str]]]:
     """Every mean with its spread: lists, objects by column, or single numbers."""
     if not isinstance(document, Mapping) or depth > 3:
         return
@@ -77,9 +79,9 @@ def _pairs(document: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, 
         if isinstance(one, Mapping) and {"mean", "std"} <= {str(inner) for inner in one}
     }
     if len(by_column) > 1:
-        mean, spread = (_vector([one[side] for one in by_column.values()]) for side in ("mean", "std"))
-        if mean is not None and spread is not None:
-            yield key, mean, spread, list(by_column)
+        columns = [_vector([one[side] for one in by_column.values()]) for side in ("mean", "std")]
+        if columns[0] is not None and columns[1] is not None:
+            yield key, columns[0], columns[1], list(by_column)
         return
     for name, one in document.items():
         yield from _pairs(one, f"{key}.{name}" if key else str(name), depth + 1)

@@ -89,7 +89,7 @@ def is_rich(part: Part) -> bool:
     for name in part.inputs:
         counts = np.unique(part.numbers[:, part.names.index(name)], return_counts=True)[1] / len(part)
         bits -= float(np.log2((counts**2).sum()))
-    return bits > 2 * np.log2(max(2, len(part))) + 8
+    return bool(bits > 2 * np.log2(max(2, len(part))) + 8)
 
 
 def _shifted(part: Part, model: Answers, in_time: Callable[[], bool]) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def _own_order(model: Answers) -> bool:
     """Whether targets resemble their neighbours': then a shift of them says little."""
     values = model.truth - model.truth.mean(0)
     together = float((values[1:] * values[:-1]).sum() / max(1e-300, float((values**2).sum())))
-    return together > 5 / np.sqrt(len(values))
+    return bool(together > 5 / np.sqrt(len(values)))
 
 
 def _block(part: Part, model: Answers) -> dict[str, Any]:
@@ -130,7 +130,9 @@ def _block(part: Part, model: Answers) -> dict[str, Any]:
     inside = np.zeros(n, bool)
     inside[start:end] = True
     usual = float(fit[~inside].std())
-    z = float((fit[~inside].mean() - fit[inside].mean()) / max(1e-9, usual * np.sqrt(1 / length + 1 / (n - length))))
+    z = float(
+        (fit[~inside].mean() - fit[inside].mean()) / max(1e-9, usual * np.sqrt(1 / length + 1 / (n - length)))
+    )
     if z < 5:
         return {}
     scores = [_score_of(model, one) for one in (inside, ~inside)]
@@ -160,7 +162,9 @@ def _score_of(model: Answers, rows: BoolArray, *, constant: bool = False) -> flo
     if constant:
         return 0.0
     truth, rest = model.truth[rows], model.truth[rows] - model.predicted[rows]
-    return float(1 - np.median(np.abs(rest)) ** 2 / max(1e-300, np.median(np.abs(truth - np.median(truth))) ** 2))
+    return float(
+        1 - np.median(np.abs(rest)) ** 2 / max(1e-300, np.median(np.abs(truth - np.median(truth))) ** 2)
+    )
 
 
 def _shifted_score(part: Part, model: Answers, start: int, end: int, shift: int) -> float:
@@ -174,7 +178,9 @@ def _shifted_score(part: Part, model: Answers, start: int, end: int, shift: int)
     values = part.column(part.target)
     assert values is not None
     truth, rest = values[at], values[at] - model.predicted[inner, 0]
-    return float(1 - np.median(np.abs(rest)) ** 2 / max(1e-300, np.median(np.abs(truth - np.median(truth))) ** 2))
+    return float(
+        1 - np.median(np.abs(rest)) ** 2 / max(1e-300, np.median(np.abs(truth - np.median(truth))) ** 2)
+    )
 
 
 def _noise(part: Part, model: Answers) -> dict[str, Any]:
@@ -258,7 +264,9 @@ def _noisy_group(part: Part, model: Answers, sure: BoolArray, wrong: BoolArray) 
                 column = part.words.get(name)
                 values = part.column(name)
                 first = int(np.flatnonzero(codes == code)[0])
-                value = column[first] if column is not None else f"{0.0 if values is None else values[first]:g}"
+                value = (
+                    column[first] if column is not None else f"{0.0 if values is None else values[first]:g}"
+                )
                 best = {"group_column": name, "group": value[:60], "group_rows": int((codes == code).sum())}
                 best |= {"group_wrong": rates[0], "others_wrong": rates[1], "group_z": z}
     return best
@@ -302,9 +310,7 @@ def _renames(part: Part, name: str, model: Answers) -> bool:
     return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
 
 
-def _alone(
-    values: FloatArray, labels: IntArray | None, model: Answers, *, only_gaps: bool
-) -> float | None:
+def _alone(values: FloatArray, labels: IntArray | None, model: Answers, *, only_gaps: bool) -> float | None:
     values = values[model.at]
     there = np.isfinite(values)
     if only_gaps:

@@ -29,13 +29,13 @@ from traindx.logs.log_file import File
 from traindx.logs.phases import printed_names
 from traindx.logs.rank_files import log_of_ranks
 from traindx.logs.recordings import RecordingPart, parts_of
-from traindx.logs.run_facts import RunFacts, confirmed_of, facts_of
+from traindx.logs.run_facts import RunFacts, confirmed_of, data_facts_of, facts_of
 from traindx.logs.tables import as_number, logs_from_table
 
 _RANK = re.compile(r"rank-(?P<rank>\d{1,6})\.jsonl")
 # Next to the ranks: what the recorder wrote of the run, half a `run.json`, the request to stop, and the
-# results of later experiments (`traindx confirm --save`).
-_OTHER_FILES = re.compile(r"run\.json|\.run-\w+|stop(?:-at)?|confirmed\.json")
+# results of later experiments (`traindx confirm --save`), and what was measured of the data files.
+_OTHER_FILES = re.compile(r"run\.json|\.run-\w+|stop(?:-at)?|confirmed\.json|data\.json")
 _MARKS = (b'"recording"', b'"rows"', b'"names"', b'"sample"', b'"log"', b'"out"', b'"err"')
 
 
@@ -59,6 +59,8 @@ def read(bundle: Bundle) -> list[Log]:
     for file in bundle.files:
         if file.name == "confirmed.json":
             facts.inside.update(confirmed_of(file))
+        if file.name == "data.json":
+            facts.inside.update(data_facts_of(file))
     files = {int(found["rank"]): file for file in bundle.files if (found := _RANK.fullmatch(file.name))}
     if not any(map(_marked, files.values())):
         return _version_one(files, facts)

@@ -1,16 +1,18 @@
 """Means and standard deviations that are stored in a file are not those of the training data.
 
-Seen when a stored mean is off by more than {max_offset} standard deviations of the column, or a stored deviation by
-that much on a logarithmic scale, for at least {min_share:%} of the columns. Inputs scaled by them are not normalised.
+Seen when a stored mean is off by more than {max_offset} standard deviations of the column, or a stored
+deviation by that much on a logarithmic scale, for at least {min_share:%} of the columns. Inputs scaled by
+them are not normalised.
 
-Silent for statistics of another number of columns, and for those of images in 0 to 1 that are stored as 0 to 255.
+Silent for statistics of another number of columns, and for those of images in 0 to 1 that are stored as 0
+to 255.
 """
 
 from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, number, word
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors.data._files import NEEDS, listed, reading
+from traindx.evidence.detectors.files._facts import NEEDS, listed, reading
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Stored statistics are of other data", needs=NEEDS, family="stored_statistics")
@@ -39,7 +41,14 @@ def detect(case: Case, *, max_offset: float = 0.5, min_share: float = 0.05) -> D
 
 
 def _facts(worst: float, wrong: int) -> dict[str, Any]:
-    fact = {"file": "stats.json", "table": "x.npy", "columns": 10, "worst": worst, "wrong": wrong, "column": "x[5]"}
+    fact = {
+        "file": "stats.json",
+        "table": "x.npy",
+        "columns": 10,
+        "worst": worst,
+        "wrong": wrong,
+        "column": "x[5]",
+    }
     fact |= {"stored_mean": 94.6, "stored_std": 41.0, "real_mean": -50.8, "real_std": 29.1}
     return {"data_files": [{"name": "stats.json"}], "data_statistics": [fact]}
 

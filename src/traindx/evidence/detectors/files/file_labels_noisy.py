@@ -1,11 +1,12 @@
 """Labels of a data file contradict what all other rows say of their inputs: a share of them is wrong.
 
-A small model of traindx's own predicts each row's label from all other rows. Seen when it is contradicted even
-where it is surest and the nearest rows agree with it: where classes merely overlap, its errors end there, while wrong
-labels are everywhere. Of the surest rows, at least {min_share:%} must be contradicted, beyond chance.
+A small model of traindx's own predicts each row's label from all other rows. Seen when it is contradicted
+even where it is surest and the nearest rows agree with it: where classes merely overlap, its errors end
+there, while wrong labels are everywhere. Of the surest rows, at least {min_share:%} must be contradicted,
+beyond chance.
 
-The most suspicious rows are listed. Silent under {min_sure} sure rows and where inputs say little of the labels.
-Known mistakes: small groups of rows that follow another rule.
+The most suspicious rows are listed. Silent under {min_sure} sure rows and where inputs say little of the
+labels. Known mistakes: small groups of rows that follow another rule.
 """
 
 import math
@@ -13,7 +14,7 @@ from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, facts, number, word
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors.data._files import NEEDS, listed, reading
+from traindx.evidence.detectors.files._facts import NEEDS, listed, reading
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Wrong labels in a data file", needs=NEEDS, family="labels_in_file")
@@ -44,7 +45,8 @@ def detect(
         phrase, places = reading(case, table)
         return Finding(
             f"{table}: where a small model is surest of the label and the nearest rows agree with it, "
-            f"{percent(share)} of the labels ({round(wrong)} of {round(surest)}) are others. {count} rows are "
+            f"{percent(share)} of the labels ({round(wrong)} of {round(surest)}) are others. "
+            f"{count} rows are "
             f"suspicious, first {_suspects(target)}{phrase}.",
             symptom="silent_defect",
             severity="medium" if least >= medium_share else "low",
@@ -59,7 +61,9 @@ def _at_least(wrong: float, total: float, z: float) -> float:
     """The lower end of Wilson's interval for a share."""
     share = wrong / total
     middle = share + z * z / (2 * total)
-    return (middle - z * math.sqrt(share * (1 - share) / total + z * z / (4 * total**2))) / (1 + z * z / total)
+    return (middle - z * math.sqrt(share * (1 - share) / total + z * z / (4 * total**2))) / (
+        1 + z * z / total
+    )
 
 
 def _suspects(target: Any) -> str:

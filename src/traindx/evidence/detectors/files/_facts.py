@@ -1,4 +1,6 @@
-"""What the detectors of data files share: their facts, the line that reads a file, and what the script does."""
+"""What the detectors of data files share: their facts, the line that reads a file, and what the script
+does.
+"""
 
 from __future__ import annotations
 
@@ -60,8 +62,9 @@ def names_value(script: Script | None, value: float) -> bool:
 
 
 def is_used(script: Script | None, column: str, others: Sequence[str]) -> bool:
-    """Whether a column reaches the model as far as the source shows: it is not dropped, nor the only one of its
-    kind that is not named."""
+    """Whether a column reaches the model as far as the source shows: it is not dropped, nor the only one of
+    its kind that is not named.
+    """
     if script is None:
         return True
     named = {node.value for node in _constants(script) if isinstance(node.value, str)}

@@ -7,7 +7,7 @@ from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, number, word
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.detectors.data._files import NEEDS, listed, reading
+from traindx.evidence.detectors.files._facts import NEEDS, listed, reading
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Constant or copied columns", needs=NEEDS)
@@ -36,7 +36,10 @@ def detect(case: Case) -> Detected:
 
 
 def _facts(**column: Any) -> dict[str, Any]:
-    return {"data_files": [{"name": "a.csv"}], "data_columns": [{"table": "a.csv", "column": "age", **column}]}
+    return {
+        "data_files": [{"name": "a.csv"}],
+        "data_columns": [{"table": "a.csv", "column": "age", **column}],
+    }
 
 
 def fires() -> Runs:

@@ -1,8 +1,9 @@
-"""The file for validation is of other data than the one for training: a column in another unit, or other classes.
+"""The file for validation is of other data than the one for training: a column in another unit, or other
+classes.
 
-Seen when the middle and the spread of a column both differ by one factor ({min_ratio} and more), when its middle is
-{min_shift} times the spread away, or when at least {min_unseen:%} of the validation rows are of classes that training
-never shows.
+Seen when the middle and the spread of a column both differ by one factor ({min_ratio} and more), when its
+middle is {min_shift} times the spread away, or when at least {min_unseen:%} of the validation rows are of
+classes that training never shows.
 
 Silent for drifts within the spread, ids and dates, and columns that the script drops.
 """
@@ -11,7 +12,7 @@ from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Runs, facts, number, word
 from traindx.evidence.detectors._number_text import percent, text
-from traindx.evidence.detectors.data._files import NEEDS, is_used, listed, reading
+from traindx.evidence.detectors.files._facts import NEEDS, is_used, listed, reading
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Training and validation files differ", needs=NEEDS, family="splits_of_files")
@@ -59,7 +60,8 @@ def _column(case: Case, pair: Fact, column: Fact) -> Finding:
     middles = [number(column, key) or 0.0 for key in ("first", "second")]
     ratio = number(column, "ratio") or 1.0
     return Finding(
-        f"The column {name} has its middle at {text(middles[0])} in {first} and at {text(middles[1])} in {second}, "
+        f"The column {name} has its middle at {text(middles[0])} in {first} and at "
+        f"{text(middles[1])} in {second}, "
         f"and {text(ratio)} times the spread: another unit or another source{phrase}.",
         symptom="silent_defect",
         severity="high",
@@ -87,7 +89,9 @@ def _facts(**pair: Any) -> dict[str, Any]:
 
 
 def _shifted(ratio: float, shift: float, first: float, second: float) -> dict[str, Any]:
-    return _facts(shifted=[{"column": "m1", "ratio": ratio, "shift": shift, "first": first, "second": second}])
+    return _facts(
+        shifted=[{"column": "m1", "ratio": ratio, "shift": shift, "first": first, "second": second}]
+    )
 
 
 def fires() -> Runs:

@@ -1,13 +1,13 @@
 """The rows of a data file are sorted by their label.
 
-A sign: harmless where the training shuffles, and a cause of swings and of validation on unseen classes where it takes
-them in order or splits off the last part.
+A sign: harmless where the training shuffles, and a cause of swings and of validation on unseen classes
+where it takes them in order or splits off the last part.
 """
 
 from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, number, word
-from traindx.evidence.detectors.data._files import NEEDS, listed, reading
+from traindx.evidence.detectors.files._facts import NEEDS, listed, reading
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="A data file sorted by label", needs=NEEDS)

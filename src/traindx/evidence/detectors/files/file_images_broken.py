@@ -1,14 +1,14 @@
 """Images of a folder cannot be decoded, or are of one colour throughout.
 
-Seen for any file that cannot be decoded, and when {min_flat:%} of the images or more are of a single colour: what a
-failed download or conversion leaves. One colour alone, in fewer, is a sign.
+Seen for any file that cannot be decoded, and when {min_flat:%} of the images or more are of a single
+colour: what a failed download or conversion leaves. One colour alone, in fewer, is a sign.
 """
 
 from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, number, word, words
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors.data._files import NEEDS, listed
+from traindx.evidence.detectors.files._facts import NEEDS, listed
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Broken images", needs=NEEDS, family="odd_values_in_file")
@@ -25,7 +25,8 @@ def detect(case: Case, *, min_flat: float = 0.02) -> Detected:
         what = "cannot be decoded" if broken else "are of one colour throughout"
         count = broken or flat
         return Finding(
-            f"{folder}: {round(count):,} of {round(total):,} images {what}, such as {listed_files[0] if listed_files else ''}.",
+            f"{folder}: {round(count):,} of {round(total):,} images {what}, such as "
+            f"{listed_files[0] if listed_files else ''}.",
             symptom="silent_defect" if broken or flat / total >= min_flat else None,
             severity="medium",
             numbers={"broken": broken, "flat": flat, "share": count / total, "text": percent(count / total)},

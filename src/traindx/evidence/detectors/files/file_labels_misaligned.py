@@ -1,18 +1,19 @@
 """The labels of a data file, or of a stretch of its rows, belong to other rows.
 
-A small model predicts each row's label from all other rows. Seen when it does so no better than chance for the file
-and well for labels one to three rows further; or when its answers are at chance within a stretch of rows and good
-elsewhere: shifted there, shuffled, or of another source.
+A small model predicts each row's label from all other rows. Seen when it does so no better than chance for
+the file and well for labels one to three rows further; or when its answers are at chance within a stretch
+of rows and good elsewhere: shifted there, shuffled, or of another source.
 
-Silent where the whole file cannot be predicted at any shift, and where targets resemble those of the next rows.
-A stretch counts only when it is at chance, or a shift of it fits. Known mistakes: a stretch with another rule.
+Silent where the whole file cannot be predicted at any shift, and where targets resemble those of the next
+rows. A stretch counts only when it is at chance, or a shift of it fits. Known mistakes: a stretch with
+another rule.
 """
 
 from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Fact, Finding, Runs, number, word
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors.data._files import NEEDS, listed, reading
+from traindx.evidence.detectors.files._facts import NEEDS, listed, reading
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(
@@ -24,7 +25,12 @@ DETECTOR = Detector(
 
 
 def detect(
-    case: Case, *, shifted_z: float = 8.0, block_z: float = 8.0, left_share: float = 0.3, min_score: float = 0.15
+    case: Case,
+    *,
+    shifted_z: float = 8.0,
+    block_z: float = 8.0,
+    left_share: float = 0.3,
+    min_score: float = 0.15,
 ) -> Detected:
     for target in listed(case, "data_targets"):
         finding = _whole(case, target, shifted_z) or _block(case, target, block_z, left_share, min_score)
@@ -64,13 +70,16 @@ def _block(case: Case, target: Fact, least: float, left: float, min_score: float
     table = word(target, "table")
     phrase, places = reading(case, table)
     fits = (
-        f"; with the labels {_further(shift)} they fit ({percent(number(target, 'block_shifted_score') or 0.0)})"
+        f"; with the labels {_further(shift)} they fit "
+        f"({percent(number(target, 'block_shifted_score') or 0.0)})"
         if shift is not None
         else ""
     )
     return Finding(
-        f"{table}: in rows {round(first):,} to {round(last):,} the inputs predict {percent(max(0.0, inside))} of "
-        f"the labels ({percent(chance)} by chance), elsewhere {percent(elsewhere)}{fits}: the labels of these "
+        f"{table}: in rows {round(first):,} to {round(last):,} the inputs predict "
+        f"{percent(max(0.0, inside))} of "
+        f"the labels ({percent(chance)} by chance), elsewhere {percent(elsewhere)}{fits}: the "
+        "labels of these "
         f"rows belong to others{phrase}.",
         symptom="silent_defect",
         severity="high",

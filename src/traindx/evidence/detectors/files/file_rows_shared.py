@@ -1,8 +1,8 @@
 """Rows of the validation or test file are in the training file as well.
 
-Seen when at least {min_rows} rows and {min_share:%} of one file have the very inputs of rows in the other (ids and
-dates left out), or are all but equal to one; only rows that are hardly equal by accident count: long texts, many
-numbers, images.
+Seen when at least {min_rows} rows and {min_share:%} of one file have the very inputs of rows in the other
+(ids and dates left out), or are all but equal to one; only rows that are hardly equal by accident count:
+long texts, many numbers, images.
 
 Silent for short texts and rows of few values. Only a sign where no name says which file is for validation.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, number, word
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors.data._files import NEEDS, listed, reading
+from traindx.evidence.detectors.files._facts import NEEDS, listed, reading
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Rows of one file in the other", needs=NEEDS, family="rows_in_two_files")

@@ -1,7 +1,7 @@
 """A stored vocabulary does not know the words of the data: it was made of other texts, or cut otherwise.
 
-Seen when, by the way of cutting texts that suits it best, it knows less than {min_known:%} of the words. The rest
-reaches the model as one token for "unknown".
+Seen when, by the way of cutting texts that suits it best, it knows less than {min_known:%} of the words.
+The rest reaches the model as one token for "unknown".
 
 Silent for vocabularies of word pieces, which know everything in parts.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, number, word, words
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors.data._files import NEEDS, listed, reading
+from traindx.evidence.detectors.files._facts import NEEDS, listed, reading
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="A vocabulary of other texts", needs=NEEDS)
@@ -25,7 +25,8 @@ def detect(case: Case, *, min_known: float = 0.75) -> Detected:
         phrase, places = reading(case, name)
         examples = ", ".join(words(one, "examples")[:3])
         return Finding(
-            f"{name} knows {percent(known)} of the words of {table} (not: {examples}): most of a text reaches the "
+            f"{name} knows {percent(known)} of the words of {table} (not: {examples}): most of a "
+            "text reaches the "
             f"model as unknown{phrase}.",
             symptom="silent_defect",
             severity="high" if known < 0.5 else "medium",

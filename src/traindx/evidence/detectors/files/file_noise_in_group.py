@@ -1,8 +1,9 @@
-"""Labels of one group of rows (a site, an annotator, a batch) are wrong far more often than those of the others.
+"""Labels of one group of rows (a site, an annotator, a batch) are wrong far more often than those of the
+others.
 
-A small model predicts each row's label from all other rows. Seen when, among the rows it is sure of, one value of
-some column is contradicted at least {min_share:%} of the time and {times_others} times as often as all others. The
-column need not be one that the script uses.
+A small model predicts each row's label from all other rows. Seen when, among the rows it is sure of, one
+value of some column is contradicted at least {min_share:%} of the time and {times_others} times as often as
+all others. The column need not be one that the script uses.
 
 Silent where a group is merely harder, or has other classes: only rows that the model is sure of count.
 """
@@ -11,13 +12,15 @@ from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, number, word
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors.data._files import NEEDS, listed, reading, rows
+from traindx.evidence.detectors.files._facts import NEEDS, listed, reading, rows
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Wrong labels in one group of rows", needs=NEEDS, family="labels_in_file")
 
 
-def detect(case: Case, *, min_share: float = 0.15, times_others: float = 3.0, z_score: float = 6.0) -> Detected:
+def detect(
+    case: Case, *, min_share: float = 0.15, times_others: float = 3.0, z_score: float = 6.0
+) -> Detected:
     for target in listed(case, "data_targets"):
         inside, others, z = (number(target, key) for key in ("group_wrong", "others_wrong", "group_z"))
         if inside is None or others is None or z is None:

@@ -1,7 +1,7 @@
 """Columns of a data file lack values, or hold cells that are no numbers.
 
-Seen when a column of numbers has empty cells, NaN or Inf, or cells of other text. A sign: most scripts fill or drop
-them, and one that does not gives NaN.
+Seen when a column of numbers has empty cells, NaN or Inf, or cells of other text. A sign: most scripts fill
+or drop them, and one that does not gives NaN.
 
 A target that is missing is a defect where the script has no word for filling or dropping.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, number, word
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors.data._files import NEEDS, listed, reading
+from traindx.evidence.detectors.files._facts import NEEDS, listed, reading
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Missing values in a data file", needs=NEEDS, family="odd_values_in_file")
@@ -19,7 +19,9 @@ _HANDLING = ("fillna", "dropna", "isnan", "isfinite", "nan_to_num", "nanmean", "
 
 
 def detect(case: Case) -> Detected:
-    found = [one for one in listed(case, "data_columns") if number(one, "missing") or number(one, "odd_cells")]
+    found = [
+        one for one in listed(case, "data_columns") if number(one, "missing") or number(one, "odd_cells")
+    ]
     if not found:
         return None
     worst = max(found, key=lambda one: (number(one, "missing") or 0.0) / (number(one, "of") or 1.0))
@@ -60,7 +62,10 @@ def _handled(case: Case) -> bool:
 
 
 def _facts(**column: Any) -> dict[str, Any]:
-    return {"data_files": [{"name": "a.csv"}], "data_columns": [{"table": "a.csv", "column": "age", **column}]}
+    return {
+        "data_files": [{"name": "a.csv"}],
+        "data_columns": [{"table": "a.csv", "column": "age", **column}],
+    }
 
 
 def fires() -> Runs:

@@ -1,7 +1,8 @@
-"""A column of a data file holds a number that stands for "unknown", such as -999, far outside its other values.
+"""A column of a data file holds a number that stands for "unknown", such as -999, far outside its other
+values.
 
-Seen when a value of that kind (-99, -999, 9999, 65535, 1e30, ...) is repeated at least {min_count} times and lies
-further from every other value than twice their range. A model takes it for a measurement.
+Seen when a value of that kind (-99, -999, 9999, 65535, 1e30, ...) is repeated at least {min_count} times
+and lies further from every other value than twice their range. A model takes it for a measurement.
 
 Silent where the script writes the same number, since it then deals with it, and for columns that it drops.
 Known mistakes: a library that replaces the value unseen.
@@ -11,7 +12,7 @@ from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, number, word
 from traindx.evidence.detectors._number_text import percent, text
-from traindx.evidence.detectors.data._files import NEEDS, is_used, listed, names_value, reading, rows
+from traindx.evidence.detectors.files._facts import NEEDS, is_used, listed, names_value, reading, rows
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="Sentinels in a data file", needs=NEEDS, family="odd_values_in_file")
@@ -28,8 +29,10 @@ def detect(case: Case, *, min_count: int = 3, low_share: float = 0.0005) -> Dete
         phrase, places = reading(case, table)
         low, high, first = (number(column, key) or 0.0 for key in ("low", "high", "first_row"))
         return Finding(
-            f"{table}: the column {name} holds {text(value)} in {rows(round(count))} ({percent(count / total)}, "
-            f"the first is row {round(first)}), while all other values are between {text(low)} and {text(high)}: "
+            f"{table}: the column {name} holds {text(value)} in {rows(round(count))} "
+            f"({percent(count / total)}, "
+            f"the first is row {round(first)}), while all other values are between {text(low)} and "
+            f"{text(high)}: "
             f"it stands for a missing value{phrase}.",
             symptom="silent_defect",
             severity="medium" if count / total >= low_share else "low",

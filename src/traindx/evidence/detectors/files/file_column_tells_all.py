@@ -1,25 +1,31 @@
 """One column of a data file alone gives the target away, as nothing else does.
 
-Seen when one column predicts almost every target ({score_alone}), while all others together are wrong at least
-{error_ratio} times as often; or when the mere gaps of a column do so: it is filled in only for one answer.
+Seen when one column predicts almost every target ({score_alone}), while all others together are wrong at
+least {error_ratio} times as often; or when the mere gaps of a column do so: it is filled in only for one
+answer.
 
-Silent for a second name of the class (one value for each), for columns that the script drops or does not name
-among those it uses, and where the others say nothing (the task is then that column). Known mistakes: a task that one
-honest measurement decides.
+Silent for a second name of the class (one value for each), for columns that the script drops or does not
+name among those it uses, and where the others say nothing (the task is then that column). Known mistakes: a
+task that one honest measurement decides.
 """
 
 from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, number, word
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors.data._files import NEEDS, is_used, listed, reading
+from traindx.evidence.detectors.files._facts import NEEDS, is_used, listed, reading
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="A column gives the answer away", needs=NEEDS, family="telling_feature")
 
 
 def detect(
-    case: Case, *, score_alone: float = 0.97, error_ratio: float = 6.0, min_errors: float = 0.04, z_score: float = 5.0
+    case: Case,
+    *,
+    score_alone: float = 0.97,
+    error_ratio: float = 6.0,
+    min_errors: float = 0.04,
+    z_score: float = 5.0,
 ) -> Detected:
     for target in listed(case, "data_targets"):
         alone, others, z = (number(target, key) for key in ("alone", "without", "without_z"))
@@ -29,7 +35,9 @@ def detect(
         if lacking < min_errors or lacking < error_ratio * (1 - alone) or (z < z_score and not gaps):
             continue
         table, column = word(target, "table"), word(target, "alone_column")
-        columns = next((f.get("columns") for f in listed(case, "data_tables") if f.get("table") == table), None)
+        columns = next(
+            (f.get("columns") for f in listed(case, "data_tables") if f.get("table") == table), None
+        )
         known = [str(one) for one in columns] if isinstance(columns, list) else []
         if not is_used(case.script, column, [one for one in known if one != column]):
             continue

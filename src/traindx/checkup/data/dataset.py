@@ -1,0 +1,64 @@
+"""A data set as `traindx check` takes it: files and folders together, or what a function of a script
+yields.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from traindx.checkup.data.files import TABLES
+from traindx.checkup.data.images import has_images
+from traindx.checkup.data.profile import profile
+from traindx.checkup.target import CheckRequest, checked
+from traindx.core.nouns import Note, Run, Unreadable
+
+DOCUMENTS = (".json", ".yaml", ".yml")
+
+
+def is_data(path: str) -> bool:
+    """A table, an array, a folder of either or of images; statistics and vocabularies go with them."""
+    if os.path.isdir(path):
+        return has_images(path) or any(name.lower().endswith(TABLES) for name in os.listdir(path))
+    return path.lower().endswith((*TABLES, *DOCUMENTS))
+
+
+def run(request: CheckRequest) -> Run:
+    """What was measured of the files, as a run without curves; raises Unreadable with one line."""
+    facts = profile(list(request.targets), target=request.target_column)
+    return data_run(request, facts)
+
+
+def data_run(request: CheckRequest, facts: dict[str, Any]) -> Run:
+    """The facts of a data set as a run."""
+    files = facts["data_files"]
+    bad = [one for one in files if "why" in one]
+    if len(bad) == len(files):
+        raise Unreadable(f"{bad[0]['path']}: {bad[0]['why']}")
+    notes = [Note(one["path"], one["why"]) for one in bad]
+    notes += [
+        Note(one["path"], f"{one['read_rows']:,} of its {one['rows']:,} rows were read")
+        for one in files
+        if one.get("read_rows", 0) < one.get("rows", 0)
+    ]
+    rows = sum(one.get("rows", 0) for one in files)
+    without = facts["data_without_target"]
+    more = (
+        f"The labels of {', '.join(without[:3])} were not checked: no column is called like a "
+        "target. Name it by "
+        "--target."
+        if without
+        else "A training that reads it shows more: traindx run train.py."
+    )
+    names = ", ".join(one["name"] for one in files[:3])
+    return checked(
+        request,
+        "data",
+        facts,
+        areas=("files",),
+        subject=names,
+        summary=f"{rows:,} rows in {len(facts['data_tables'])} tables",
+        more=more,
+        notes=notes,
+        files=[one["path"] for one in files],
+    )

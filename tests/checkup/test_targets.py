@@ -47,7 +47,7 @@ def test_nothing_found_is_no_health(tmp_path: Path) -> None:
     ("name", "content", "line"),
     [
         ("none.pt", None, "no such file"),
-        ("text.txt", b"hello", "none of what can be checked"),
+        ("text.doc", b"hello", "none of what can be checked"),
         ("empty.pt", b"", "damaged"),
         ("garbage.pt", b"\x80\x02garbage", "damaged"),
         ("zip.pt", b"PK\x03\x04 cut off", "damaged or cut off"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from traindx.checkup.data.part import Part
+from traindx.checkup.data.part import DataPart
 from traindx.core.nouns import FloatArray
 
 _SENTINELS = (-99.0, -999.0, -9999.0, -99999.0, -999999.0, 999.0, 9999.0, 99999.0, 999999.0, -888.0, -777.0)
@@ -18,7 +18,7 @@ _MOST = 400
 _MOST_MEASURED = 512
 
 
-def column_facts(part: Part) -> list[dict[str, Any]]:
+def column_facts(part: DataPart) -> list[dict[str, Any]]:
     """One fact for each column of numbers that shows something worth a finding, and a few words of the
     rest.
     """
@@ -36,7 +36,7 @@ def column_facts(part: Part) -> list[dict[str, Any]]:
     return found[:_MOST]
 
 
-def _missing(part: Part, name: str, values: FloatArray) -> dict[str, Any]:
+def _missing(part: DataPart, name: str, values: FloatArray) -> dict[str, Any]:
     bad = np.flatnonzero(~np.isfinite(values))
     odd = part.odd_cells.get(name)
     facts: dict[str, Any] = {"odd_cells": odd[0], "odd_cell": odd[1][:40]} if odd else {}
@@ -49,7 +49,7 @@ def _constant(values: FloatArray) -> dict[str, Any]:
     return {"constant": float(values[0])} if float(np.ptp(values)) == 0 else {}
 
 
-def _sentinel(part: Part, values: FloatArray) -> dict[str, Any]:
+def _sentinel(part: DataPart, values: FloatArray) -> dict[str, Any]:
     """A value that is repeated far outside of all others, and is one that people write for "unknown"."""
     for value in {float(np.nanmin(values)), float(np.nanmax(values))}:
         if not (value in _SENTINELS or value in _MACHINE or abs(value) >= _HUGE):
@@ -72,7 +72,7 @@ def _sentinel(part: Part, values: FloatArray) -> dict[str, Any]:
     return {}
 
 
-def _outliers(part: Part, values: FloatArray) -> dict[str, Any]:
+def _outliers(part: DataPart, values: FloatArray) -> dict[str, Any]:
     """A few values far beyond the rest, on the scale of the values and on that of their logarithms."""
     there = np.isfinite(values)
     far = np.zeros(len(values), bool)
@@ -97,7 +97,7 @@ def _outliers(part: Part, values: FloatArray) -> dict[str, Any]:
     }
 
 
-def copied_columns(part: Part) -> Iterator[dict[str, Any]]:
+def copied_columns(part: DataPart) -> Iterator[dict[str, Any]]:
     """Columns that hold exactly the same numbers."""
     if part.array:
         return
@@ -110,7 +110,7 @@ def copied_columns(part: Part) -> Iterator[dict[str, Any]]:
                 yield {"table": part.name, "column": name, "copy_of": earlier}
 
 
-def unit_changes(part: Part) -> list[dict[str, Any]]:
+def unit_changes(part: DataPart) -> list[dict[str, Any]]:
     """Columns whose scale changes at one row of the file, all at once, while most others stay."""
     if len(part) < 200 or (part.array and len(part.names) > 100):
         return []
@@ -120,18 +120,19 @@ def unit_changes(part: Part) -> list[dict[str, Any]]:
     return found if len(found) <= few and len(names) > 1 else []
 
 
-def _many_values(part: Part, name: str) -> bool:
+def _many_values(part: DataPart, name: str) -> bool:
     values = part.column(name)
     return values is not None and len(np.unique(values[np.isfinite(values)])) > 20
 
 
-def _change(part: Part, name: str, blocks: int = 40) -> dict[str, Any] | None:
+def _change(part: DataPart, name: str) -> dict[str, Any] | None:
     values = part.column(name)
     assert values is not None
     here = np.flatnonzero(np.isfinite(values))
     series = values[here]
     if len(series) < 200:
         return None
+    blocks = max(12, min(40, len(series) // 50))
     edges = np.linspace(0, len(series), blocks + 1).astype(int)
     quarters = np.array([np.quantile(series[a:b], (0.25, 0.5, 0.75)) for a, b in pairwise(edges)])
     middles, widths = quarters[:, 1], quarters[:, 2] - quarters[:, 0]
@@ -172,8 +173,9 @@ def _apart(middles: FloatArray, widths: FloatArray, cut: int) -> dict[str, float
     ratio = float(np.exp(np.median(logs[cut:]) - np.median(logs[:cut])))
     away = abs(float(np.median(middles[cut:]) - np.median(middles[:cut])))
     shift = away / float(np.median(widths))
-    scaled = max(ratio, 1 / ratio) >= 1.4 and _jump(logs, cut) >= 8
     unsteady = max(float(middles[:cut].std()), float(middles[cut:].std()))
+    sharp = away > 6 * unsteady and shift >= 1
+    scaled = max(ratio, 1 / ratio) >= 1.4 and _jump(logs, cut) >= (4 if sharp else 8)
     if not (scaled and shift >= 0.3) and shift < 6:
         return None
     # Where a side wanders, the change is the data's own course.

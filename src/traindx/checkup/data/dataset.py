@@ -9,7 +9,7 @@ from typing import Any
 
 from traindx.checkup.data.files import TABLES
 from traindx.checkup.data.images import has_images
-from traindx.checkup.data.profile import profile
+from traindx.checkup.data.measuring import profile
 from traindx.checkup.target import CheckRequest, checked
 from traindx.core.nouns import Note, Run, Unreadable
 

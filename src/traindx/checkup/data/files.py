@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from traindx.checkup.data.part import MOST_ROWS, Part, from_words, is_target_array, split_of, windows
+from traindx.checkup.data.part import MOST_ROWS, DataPart, from_words, is_target_array, split_of, windows
 from traindx.core import files
 from traindx.core.nouns import IntArray, Unreadable
 
@@ -24,7 +24,7 @@ _CELL_MOST = 20_000
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".npz", ".npy", ".txt")
 
 
-def read_file(path: str) -> list[Part]:
+def read_file(path: str) -> list[DataPart]:
     """The parts of one file; raises Unreadable with one line."""
     ending = os.path.splitext(path)[1].lower()
     reader = _READERS.get(ending)
@@ -66,7 +66,7 @@ def _lines(path: str) -> tuple[list[str], IntArray, int]:
         return lines, np.array(rows), int(size / length)
 
 
-def _table(path: str) -> Iterable[Part]:
+def _table(path: str) -> Iterable[DataPart]:
     """Values separated by commas, tabs or semicolons; without a header the columns are numbered."""
     lines, rows, total = _lines(path)
     if not lines:
@@ -92,7 +92,7 @@ def _table(path: str) -> Iterable[Part]:
     yield from_words(os.path.basename(path), path, columns, at, total - int(named))
 
 
-def _one_column(path: str, lines: Sequence[str], rows: IntArray, total: int) -> Iterable[Part]:
+def _one_column(path: str, lines: Sequence[str], rows: IntArray, total: int) -> Iterable[DataPart]:
     """A value or a text for each line."""
     keep = windows(len(lines))
     name = "label" if is_target_array(path) else "text"
@@ -109,7 +109,7 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _json_lines(path: str) -> Iterable[Part]:
+def _json_lines(path: str) -> Iterable[DataPart]:
     lines, rows, total = _lines(path)
     found = []
     for i in windows(len(lines)):
@@ -146,7 +146,7 @@ def _cell(value: object) -> str:
     return str(int(value)) if isinstance(value, bool) else str(value)[:_CELL_MOST]
 
 
-def _parquet(path: str) -> Iterable[Part]:
+def _parquet(path: str) -> Iterable[DataPart]:
     try:
         arrow: Any = import_module("pyarrow")
         parquet: Any = import_module("pyarrow.parquet")
@@ -172,26 +172,26 @@ def _parquet(path: str) -> Iterable[Part]:
         yield from_words(os.path.basename(path), path, columns_of(records), keep, table.num_rows)
 
 
-def _npy(path: str) -> Iterable[Part]:
+def _npy(path: str) -> Iterable[DataPart]:
     with files.opened(path):
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     yield from parts_of_arrays(path, {"": array})
 
 
-def _npz(path: str) -> Iterable[Part]:
-    with files.opened(path):
-        pass
-    with zipfile.ZipFile(path) as archive:
-        sizes = {one.filename: one.file_size for one in archive.infolist()}
+def _npz(path: str) -> Iterable[DataPart]:
     arrays = {}
-    with np.load(path, allow_pickle=False) as loaded:
+    with files.opened(path) as file:
+        with zipfile.ZipFile(file) as archive:
+            sizes = {one.filename: one.file_size for one in archive.infolist()}
+        file.seek(0)
+        loaded = np.load(file, allow_pickle=False)
         for name in loaded.files[:200]:
             if sizes.get(name + ".npy", 0) <= _ARRAY_MOST:
                 arrays[name] = loaded[name]
     yield from parts_of_arrays(path, arrays)
 
 
-def parts_of_arrays(path: str, arrays: Mapping[str, np.ndarray]) -> list[Part]:
+def parts_of_arrays(path: str, arrays: Mapping[str, np.ndarray]) -> list[DataPart]:
     """Arrays with as many rows belong together: inputs with the target that is named like them."""
     usable = {
         name: array
@@ -202,13 +202,13 @@ def parts_of_arrays(path: str, arrays: Mapping[str, np.ndarray]) -> list[Part]:
     return joined_targets(parts)
 
 
-def _array_part(path: str, name: str, array: np.ndarray) -> Part:
+def _array_part(path: str, name: str, array: np.ndarray) -> DataPart:
     keep = windows(len(array))
     label = os.path.basename(path) + (f":{name}" if name else "")
     rows = np.asarray(array[keep] if len(keep) < len(array) else array)
     stem = name or os.path.splitext(os.path.basename(path))[0]
     if array.dtype.kind in "US":
-        return Part(
+        return DataPart(
             label, path, keep, len(array), np.empty((len(rows), 0)), (), {stem: [str(one) for one in rows]},
             split=split_of(label), target=stem if is_target_array(stem) else "",
         )  # fmt: skip
@@ -217,7 +217,7 @@ def _array_part(path: str, name: str, array: np.ndarray) -> Part:
     small = pooled(rows) if flat.shape[1] > _COLUMNS_MOST or rows.ndim > 2 else flat
     names = (stem,) if small.shape[1] == 1 else tuple(f"{stem}[{i}]" for i in range(small.shape[1]))
     target = stem if small.shape[1] == 1 and is_target_array(stem) else ""
-    return Part(
+    return DataPart(
         label, path, keep, len(array), small.astype(np.float64), names, target=target,
         split=split_of(label), array=stem, keys=keys,
     )  # fmt: skip
@@ -230,10 +230,10 @@ def pooled(rows: np.ndarray, most: int = 256) -> np.ndarray:
     return flat[:, ::stride]
 
 
-def joined_targets(parts: Sequence[Part]) -> list[Part]:
+def joined_targets(parts: Sequence[DataPart]) -> list[DataPart]:
     """Targets of a file or array of their own are put to the inputs of as many rows and the same split."""
     targets = [one for one in parts if one.target and len(one.names) + len(one.words) == 1]
-    found: list[Part] = []
+    found: list[DataPart] = []
     used: set[int] = set()
     for part in parts:
         if any(part is one for one in targets):
@@ -253,7 +253,7 @@ def joined_targets(parts: Sequence[Part]) -> list[Part]:
     return found + [one for one in targets if id(one) not in used]
 
 
-def with_target(part: Part, target: Part) -> Part:
+def with_target(part: DataPart, target: DataPart) -> DataPart:
     """The inputs with their targets, row by row."""
     from dataclasses import replace
 
@@ -267,7 +267,7 @@ def with_target(part: Part, target: Part) -> Part:
     )
 
 
-_READERS: Mapping[str, Callable[[str], Iterable[Part]]] = {
+_READERS: Mapping[str, Callable[[str], Iterable[DataPart]]] = {
     ".csv": _table, ".tsv": _table, ".txt": _table, ".jsonl": _json_lines, ".ndjson": _json_lines,
     ".parquet": _parquet, ".arrow": _parquet, ".npz": _npz, ".npy": _npy,
 }  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from traindx.checkup.data.part import Part, split_of
+from traindx.checkup.data.part import DataPart, split_of
 from traindx.core import files
 
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
@@ -17,7 +17,7 @@ _MOST, _BYTES_MOST, _SIDE = 3_000, 40 << 20, 12
 _PIXELS_MOST = 60_000_000
 
 
-def image_parts(folder: str) -> tuple[list[Part], dict[str, Any]]:
+def image_parts(folder: str) -> tuple[list[DataPart], dict[str, Any]]:
     """A part for each split of a folder, and what was seen of its files."""
     paths = sorted(_images(folder))
     if len(paths) > 50 * _MOST:
@@ -56,13 +56,13 @@ def image_parts(folder: str) -> tuple[list[Part], dict[str, Any]]:
     return parts, seen
 
 
-def _part(folder: str, split: str, rows: list[tuple[str, str, int, np.ndarray]]) -> Part:
+def _part(folder: str, split: str, rows: list[tuple[str, str, int, np.ndarray]]) -> DataPart:
     classes = [row[1] for row in rows]
     target = "folder" if 2 <= len(set(classes)) <= 200 else ""
     words = {"file": [row[0] for row in rows], **({"folder": classes} if target else {})}
     name = os.path.basename(os.path.normpath(folder)) + (f" ({split})" if split else "")
     matrix = np.stack([row[3] for row in rows])
-    return Part(
+    return DataPart(
         name, folder, np.arange(len(rows)), len(rows), matrix,
         tuple(f"pixel {i}" for i in range(matrix.shape[1])), words, target, split, "pixel",
         tuple(row[2] for row in rows),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from traindx.checkup.data.part import Part
+from traindx.checkup.data.part import DataPart
 from traindx.checkup.data.small_model import row_keys
 from traindx.checkup.data.targets import is_rich
 from traindx.core.nouns import FloatArray
@@ -18,7 +18,7 @@ _ROWS_MOST = 4_000
 _SPLITS = ("train", "", "val", "test")
 
 
-def pair_facts(parts: Sequence[Part]) -> list[dict[str, Any]]:
+def pair_facts(parts: Sequence[DataPart]) -> list[dict[str, Any]]:
     """One fact for each two parts of the same columns; the first is the one for training."""
     ordered = sorted(parts, key=lambda part: _SPLITS.index(part.split))
     found = []
@@ -33,7 +33,7 @@ def pair_facts(parts: Sequence[Part]) -> list[dict[str, Any]]:
     return found
 
 
-def _alike(first: Part, second: Part) -> bool:
+def _alike(first: DataPart, second: DataPart) -> bool:
     names = [{*part.names, *part.words} - {part.target} for part in (first, second)]
     if first.array or second.array:
         widths = [int(part.numbers.shape[1]) - bool(part.target) for part in (first, second)]
@@ -41,7 +41,7 @@ def _alike(first: Part, second: Part) -> bool:
     return len(names[0] & names[1]) >= max(1, 0.8 * max(map(len, names)))
 
 
-def _shared_rows(first: Part, second: Part) -> dict[str, Any]:
+def _shared_rows(first: DataPart, second: DataPart) -> dict[str, Any]:
     """Rows of the second part whose inputs the first has too, apart from what is too short to be unlike."""
     if not (is_rich(first) and is_rich(second)):
         return {}
@@ -60,7 +60,7 @@ def _shared_rows(first: Part, second: Part) -> dict[str, Any]:
     return {"shared": len(shared), "shared_rows": pairs}
 
 
-def _only(part: Part, names: set[str]) -> Part:
+def _only(part: DataPart, names: set[str]) -> DataPart:
     from dataclasses import replace
 
     kept = [name for name in part.names if name in names]
@@ -69,12 +69,12 @@ def _only(part: Part, names: set[str]) -> Part:
     return replace(part, names=tuple(kept), numbers=matrix, words=words)
 
 
-def _is_long(part: Part) -> list[bool]:
+def _is_long(part: DataPart) -> list[bool]:
     texts = part.texts
     return [True] * len(part) if texts is None else [len(text.split()) >= 5 for text in texts]
 
 
-def _near_rows(first: Part, second: Part) -> dict[str, Any]:
+def _near_rows(first: DataPart, second: DataPart) -> dict[str, Any]:
     """Rows of the second that are all but equal to one of the first, where rows of the first never are."""
     names = [name for name in first.inputs if name in second.names] if not first.array else first.inputs
     if first.texts is not None or (len(names) < 3 and not first.array):
@@ -92,7 +92,7 @@ def _near_rows(first: Part, second: Part) -> dict[str, Any]:
     return {"near": int(close.sum()), "near_of": len(b), "near_inside": float((inside < limit).mean())}
 
 
-def _scaled(part: Part, ruler: Part, names: Sequence[str]) -> FloatArray:
+def _scaled(part: DataPart, ruler: DataPart, names: Sequence[str]) -> FloatArray:
     if part.array:
         width = part.numbers.shape[1] - bool(part.target)
         values, base = part.numbers[:, :width], ruler.numbers[:, :width]
@@ -120,7 +120,7 @@ def _nearest(rows: FloatArray, among: FloatArray, *, same: bool) -> FloatArray:
     return found
 
 
-def _classes(first: Part, second: Part) -> dict[str, Any]:
+def _classes(first: DataPart, second: DataPart) -> dict[str, Any]:
     """Classes that only one of them has, and how far the shares of the classes are apart."""
     counts: list[dict[str, int]] = []
     for part in (first, second):
@@ -136,7 +136,7 @@ def _classes(first: Part, second: Part) -> dict[str, Any]:
     return {"unseen_classes": unseen, "absent_classes": absent, "classes_apart": apart}
 
 
-def _shifted_columns(first: Part, second: Part) -> list[dict[str, Any]]:
+def _shifted_columns(first: DataPart, second: DataPart) -> list[dict[str, Any]]:
     """Columns of which middle and spread differ by far more than samples of one source do."""
     found: list[tuple[float, dict[str, Any]]] = []
     names = first.inputs if not first.array else first.inputs[:256]

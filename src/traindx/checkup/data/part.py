@@ -30,7 +30,7 @@ _CLASSES_MOST = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class DataPart:
     """A sample of the rows of a table in the order of the file; `rows` are their numbers, from 0.
 
     `numbers` has a column for each of `names`, NaN where a value is missing; `words` are the columns of text.
@@ -114,7 +114,7 @@ class Part:
         long = [words for name, words in self.words.items() if name != self.target and _running(words)]
         return [" ".join(row) for row in zip(*long, strict=True)] if long else None
 
-    def taken(self, at: IntArray) -> Part:
+    def taken(self, at: IntArray) -> DataPart:
         """Some of its rows."""
         words = {name: [column[i] for i in at] for name, column in self.words.items()}
         keys = tuple(self.keys[i] for i in at) if self.keys else ()
@@ -166,7 +166,7 @@ def is_target_array(name: str) -> bool:
 
 def from_words(
     name: str, path: str, columns: Mapping[str, Sequence[str]], rows: IntArray, total: int
-) -> Part:
+) -> DataPart:
     """A part of columns as text: those whose values are numbers become numbers."""
     numbers: dict[str, FloatArray] = {}
     words: dict[str, Sequence[str]] = {}
@@ -180,7 +180,9 @@ def from_words(
             if strange:
                 odd[column] = (len(strange), strange[0])
     matrix = np.column_stack(list(numbers.values())) if numbers else np.empty((len(rows), 0))
-    part = Part(name, path, rows, total, matrix, tuple(numbers), words, split=split_of(name), odd_cells=odd)
+    part = DataPart(
+        name, path, rows, total, matrix, tuple(numbers), words, split=split_of(name), odd_cells=odd
+    )
     return replace(part, target=target_among(list(columns)))
 
 

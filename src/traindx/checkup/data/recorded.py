@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from traindx.checkup.data.profile import profile
+from traindx.checkup.data.measuring import profile
 from traindx.checkup.target import CheckRequest
 from traindx.core import files
 from traindx.core.documents import json_of

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traindx.checkup.data.part import Part
+from traindx.checkup.data.part import DataPart
 from traindx.core.nouns import FloatArray, IntArray
 
 _ROWS_MOST, _WAVES, _WORDS = 6_000, 300, 600
@@ -23,7 +23,7 @@ _CLASSES_ONE_HOT = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class LeftOut:
     """What the other rows say: `predicted` has a column for each class, or one of real numbers.
 
     `at` are the rows of the part that were used: copies are left out, since a copy knows the answer.
@@ -69,7 +69,7 @@ class Answers:
         return fit
 
 
-def answers(part: Part, *, without: Sequence[str] = (), shift: int = 0) -> Answers | None:
+def answers(part: DataPart, *, without: Sequence[str] = (), shift: int = 0) -> LeftOut | None:
     """The left-out answers for the target of a part; None where there is nothing to learn from.
 
     With a `shift`, of the target that is so many rows further down.
@@ -98,10 +98,10 @@ def answers(part: Part, *, without: Sequence[str] = (), shift: int = 0) -> Answe
         if its_error < error:
             best, error = predicted, its_error
     assert best is not None
-    return Answers(at, best, truth, kept)
+    return LeftOut(at, best, truth, kept)
 
 
-def features(part: Part, without: Sequence[str] = ()) -> FloatArray | None:
+def features(part: DataPart, without: Sequence[str] = ()) -> FloatArray | None:
     """The inputs as numbers of about equal scale; None without any."""
     columns = []
     for name in part.inputs:
@@ -140,7 +140,7 @@ def bags(texts: Sequence[str]) -> FloatArray:
     return np.asarray(found / np.maximum(1e-9, np.linalg.norm(found, axis=1, keepdims=True)) * 5)
 
 
-def _distinct(part: Part) -> IntArray:
+def _distinct(part: DataPart) -> IntArray:
     """The first of equal rows, at most so many, in order."""
     keys = row_keys(part)
     first = np.unique(np.array(keys), return_index=True)[1] if keys else np.arange(len(part))
@@ -150,7 +150,7 @@ def _distinct(part: Part) -> IntArray:
     return first
 
 
-def row_keys(part: Part) -> list[int]:
+def row_keys(part: DataPart) -> list[int]:
     """A number for the inputs of each row: equal for equal inputs."""
     if part.keys:
         return list(part.keys)

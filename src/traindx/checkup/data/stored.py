@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from traindx.checkup.data.part import Part
+from traindx.checkup.data.part import DataPart
 from traindx.core import files
 from traindx.core.nouns import FloatArray
 
@@ -26,7 +26,7 @@ def documents(path: str) -> Any:
     ending = os.path.splitext(path)[1].lower()
     try:
         if ending == ".npz":
-            with files.opened(path), np.load(path, allow_pickle=False) as loaded:
+            with files.opened(path) as file, np.load(file, allow_pickle=False) as loaded:
                 return {name: loaded[name].tolist() for name in loaded.files if loaded[name].size <= 10_000}
         text = files.read(path, _LARGEST).decode("utf-8", "replace")
         if ending == ".json":
@@ -42,7 +42,7 @@ def documents(path: str) -> Any:
     return None
 
 
-def statistic_facts(path: str, document: Any, parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
+def statistic_facts(path: str, document: Any, parts: Sequence[DataPart]) -> Iterator[dict[str, Any]]:
     """Stored means and spreads against those of the training data."""
     for key, mean, spread, names in _pairs(document):
         fitting = [
@@ -95,7 +95,7 @@ def _vector(value: Any) -> FloatArray | None:
     return found if found.ndim == 1 and np.isfinite(found).all() else None
 
 
-def _real(part: Part, width: int, names: Sequence[str]) -> tuple[list[str], FloatArray] | None:
+def _real(part: DataPart, width: int, names: Sequence[str]) -> tuple[list[str], FloatArray] | None:
     """The columns that a stored vector of this width is of."""
     inputs = part.inputs
     if names:
@@ -109,7 +109,7 @@ def _real(part: Part, width: int, names: Sequence[str]) -> tuple[list[str], Floa
 
 
 def _compared(
-    part: Part, real: tuple[list[str], FloatArray], mean: FloatArray, spread: FloatArray
+    part: DataPart, real: tuple[list[str], FloatArray], mean: FloatArray, spread: FloatArray
 ) -> dict[str, Any]:
     names, matrix = real
     means, spreads = np.nanmean(matrix, axis=0), np.nanstd(matrix, axis=0)
@@ -140,7 +140,7 @@ def _compared(
     return best or {"worst": 0.0, "wrong": 0}
 
 
-def vocabulary_facts(path: str, document: Any, parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
+def vocabulary_facts(path: str, document: Any, parts: Sequence[DataPart]) -> Iterator[dict[str, Any]]:
     """How much of the texts a stored vocabulary knows, by the way of cutting them that suits it best."""
     words = _vocabulary(path, document)
     if words is None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from traindx.checkup.data.part import Part
-from traindx.checkup.data.small_model import Answers, answers, features, row_keys
+from traindx.checkup.data.part import DataPart
+from traindx.checkup.data.small_model import LeftOut, answers, features, row_keys
 from traindx.core.nouns import BoolArray, FloatArray, IntArray
 
 _SHIFTS = (-3, -2, -1, 1, 2, 3)
@@ -18,7 +18,7 @@ _LISTED = 12
 _ALONE_MOST = 200
 
 
-def target_facts(part: Part, in_time: Callable[[], bool]) -> dict[str, Any] | None:
+def target_facts(part: DataPart, in_time: Callable[[], bool]) -> dict[str, Any] | None:
     """What is measured of a part's target; None where it has none."""
     labels, values = part.labels, part.column(part.target)
     if labels is None and values is None:
@@ -53,7 +53,7 @@ def _in_order(labels: IntArray) -> float:
     return float(((labels[1:] == labels[:-1]).mean() - chance) / max(1e-9, 1 - chance))
 
 
-def _contradictions(part: Part, labels: IntArray | None) -> dict[str, Any]:
+def _contradictions(part: DataPart, labels: IntArray | None) -> dict[str, Any]:
     """Equal inputs with different classes."""
     keys = row_keys(part)
     if labels is None or not keys or not is_rich(part):
@@ -78,7 +78,7 @@ def _contradictions(part: Part, labels: IntArray | None) -> dict[str, Any]:
     }
 
 
-def is_rich(part: Part) -> bool:
+def is_rich(part: DataPart) -> bool:
     """Whether two rows are hardly ever equal by accident."""
     if part.keys and part.numbers.shape[1] > 8:
         return True
@@ -92,11 +92,11 @@ def is_rich(part: Part) -> bool:
     return bool(bits > 2 * np.log2(max(2, len(part))) + 8)
 
 
-def _shifted(part: Part, model: Answers, in_time: Callable[[], bool]) -> dict[str, Any]:
+def _shifted(part: DataPart, model: LeftOut, in_time: Callable[[], bool]) -> dict[str, Any]:
     """Where inputs say nothing of their own target: whether they say that of a row above or below."""
     if _own_order(model):
         return {}
-    found: dict[int, Answers] = {}
+    found: dict[int, LeftOut] = {}
     for shift in _SHIFTS:
         other = answers(part, shift=shift) if in_time() else None
         if other is not None:
@@ -109,14 +109,14 @@ def _shifted(part: Part, model: Answers, in_time: Callable[[], bool]) -> dict[st
     return {"shift": shift, "shifted_score": best.score, "shifted_z": float(best.z)}
 
 
-def _own_order(model: Answers) -> bool:
+def _own_order(model: LeftOut) -> bool:
     """Whether targets resemble their neighbours': then a shift of them says little."""
     values = model.truth - model.truth.mean(0)
     together = float((values[1:] * values[:-1]).sum() / max(1e-300, float((values**2).sum())))
     return bool(together > 5 / np.sqrt(len(values)))
 
 
-def _block(part: Part, model: Answers) -> dict[str, Any]:
+def _block(part: DataPart, model: LeftOut) -> dict[str, Any]:
     """The stretch of rows whose targets fit least to what the other rows say."""
     fit = model.fit
     fit = fit - fit.mean()
@@ -153,7 +153,7 @@ def _block(part: Part, model: Answers) -> dict[str, Any]:
     return fact
 
 
-def _score_of(model: Answers, rows: BoolArray, *, constant: bool = False) -> float:
+def _score_of(model: LeftOut, rows: BoolArray, *, constant: bool = False) -> float:
     if model.labels is not None:
         labels = model.labels[rows]
         if constant:
@@ -167,7 +167,7 @@ def _score_of(model: Answers, rows: BoolArray, *, constant: bool = False) -> flo
     )
 
 
-def _shifted_score(part: Part, model: Answers, start: int, end: int, shift: int) -> float:
+def _shifted_score(part: DataPart, model: LeftOut, start: int, end: int, shift: int) -> float:
     """How well the answers of a stretch fit the targets so many rows further down."""
     inner = np.arange(start + 3, end - 3)
     at = model.at[inner] + shift
@@ -183,7 +183,7 @@ def _shifted_score(part: Part, model: Answers, start: int, end: int, shift: int)
     )
 
 
-def _noise(part: Part, model: Answers) -> dict[str, Any]:
+def _noise(part: DataPart, model: LeftOut) -> dict[str, Any]:
     """Labels that the model is sure are others, and that their neighbours contradict; by group as well."""
     labels = model.labels
     inputs = features(part)
@@ -215,10 +215,10 @@ def _noise(part: Part, model: Answers) -> dict[str, Any]:
         for i in odd[:_LISTED]
     ]
     fact["suspected"] = len(odd)
-    return fact | _noisy_group(part, model, sure, wrong)
+    return fact | _noisy_group(part, model)
 
 
-def suspected_rows(part: Part) -> IntArray:
+def suspected_rows(part: DataPart) -> IntArray:
     """The rows whose label is suspicious, the worst first."""
     model, inputs = answers(part), features(part)
     if model is None or inputs is None or model.labels is None:
@@ -246,10 +246,22 @@ def _votes(inputs: FloatArray, labels: IntArray) -> FloatArray:
     return found
 
 
-def _noisy_group(part: Part, model: Answers, sure: BoolArray, wrong: BoolArray) -> dict[str, Any]:
-    """The value of a column among whose rows the sure answers are contradicted far more often."""
+def _noisy_group(part: DataPart, model: LeftOut) -> dict[str, Any]:
+    """The value of a column among whose rows the sure answers are contradicted far more often.
+
+    Sure is a model that does not know the groups: one that does is unsure where their labels are wrong.
+    """
+    groups_of = part.groups
+    known = [name for name in groups_of if name in part.words]
+    plain = answers(part, without=known) if known else model
+    if plain is None or plain.labels is None or not groups_of:
+        return {}
+    ordered = np.sort(plain.predicted, axis=1)
+    margin = ordered[:, -1] - ordered[:, -2]
+    sure = margin >= np.quantile(margin, 0.6)
+    wrong = (plain.predicted.argmax(1) != plain.labels) & (model.predicted.argmax(1) != model.labels)
     best: dict[str, Any] = {}
-    for name, codes in part.groups.items():
+    for name, codes in groups_of.items():
         groups = codes[model.at]
         for code in np.unique(groups):
             inside = (groups == code) & sure
@@ -272,7 +284,7 @@ def _noisy_group(part: Part, model: Answers, sure: BoolArray, wrong: BoolArray) 
     return best
 
 
-def _giveaway(part: Part, model: Answers) -> dict[str, Any]:
+def _giveaway(part: DataPart, model: LeftOut) -> dict[str, Any]:
     """The column that alone predicts the target best, what all others reach, and whether its gaps say it."""
     labels = model.labels
     best: tuple[float, str, bool] = (0.0, "", False)
@@ -302,7 +314,7 @@ def _giveaway(part: Part, model: Answers) -> dict[str, Any]:
     }
 
 
-def _renames(part: Part, name: str, model: Answers) -> bool:
+def _renames(part: DataPart, name: str, model: LeftOut) -> bool:
     """Whether a column is the target under another name: one value for each class."""
     values = part.column(name)
     codes = part.groups[name] if values is None else np.unique(values, return_inverse=True)[1]
@@ -310,7 +322,7 @@ def _renames(part: Part, name: str, model: Answers) -> bool:
     return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
 
 
-def _alone(values: FloatArray, labels: IntArray | None, model: Answers, *, only_gaps: bool) -> float | None:
+def _alone(values: FloatArray, labels: IntArray | None, model: LeftOut, *, only_gaps: bool) -> float | None:
     values = values[model.at]
     there = np.isfinite(values)
     if only_gaps:
@@ -328,7 +340,7 @@ def _alone(values: FloatArray, labels: IntArray | None, model: Answers, *, only_
     return _by_cells(np.where(there, cells + 1, 0), model)
 
 
-def _by_cells(cells: IntArray, model: Answers) -> float:
+def _by_cells(cells: IntArray, model: LeftOut) -> float:
     """How well the other rows of the same cell predict the target."""
     truth = model.truth
     sums = np.zeros((int(cells.max()) + 1, truth.shape[1]))

@@ -10,7 +10,7 @@ from traindx.evidence.detectors._number_text import text
 from traindx.evidence.detectors.files._facts import NEEDS, listed, reading
 from traindx.testing.sketch import run
 
-DETECTOR = Detector(title="Constant or copied columns", needs=NEEDS)
+DETECTOR = Detector(title="Constant or copied columns", needs=NEEDS, family="columns_useless")
 
 
 def detect(case: Case) -> Detected:
@@ -24,7 +24,7 @@ def detect(case: Case) -> Detected:
     what = (
         f"the column {word(one, 'column')} is {text(number(one, 'constant') or 0.0)} in every row"
         if constant
-        else f"the column {word(one, 'column')} is a copy of {word(one, 'copy_of')}"
+        else f"the column {word(one, 'column')} holds 0 values that differ from {word(one, 'copy_of')}"
     )
     more = len(constant) + len(copied) - 1
     also = f"; {more} more are constant or copies" if more else ""
@@ -49,3 +49,4 @@ def fires() -> Runs:
 
 def silent() -> Runs:
     yield run({}, facts=_facts(missing=3, of=100))
+    yield run({}, facts={"data_files": [{"name": "a.csv"}]})

@@ -47,3 +47,4 @@ def fires() -> Runs:
 
 def silent() -> Runs:
     yield run({}, facts=_facts(0, 0))
+    yield run({}, facts={"data_files": [{"name": "a.csv"}]})

@@ -1,5 +1,4 @@
-"""Labels of one group of rows (a site, an annotator, a batch) are wrong far more often than those of the
-others.
+"""Labels of one group of rows (a site, an annotator) are wrong far more often than the others.
 
 A small model predicts each row's label from all other rows. Seen when, among the rows it is sure of, one
 value of some column is contradicted at least {min_share:%} of the time and {times_others} times as often as

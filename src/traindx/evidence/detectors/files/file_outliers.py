@@ -44,3 +44,4 @@ def fires() -> Runs:
 
 def silent() -> Runs:
     yield run({}, facts=_facts(missing=2, of=90))
+    yield run({}, facts={"data_files": [{"name": "a.csv"}]})

@@ -1,5 +1,4 @@
-"""A column of a data file holds a number that stands for "unknown", such as -999, far outside its other
-values.
+"""A column of a data file holds a number that stands for "unknown", such as -999.
 
 Seen when a value of that kind (-99, -999, 9999, 65535, 1e30, ...) is repeated at least {min_count} times
 and lies further from every other value than twice their range. A model takes it for a measurement.

@@ -7,10 +7,11 @@ where it takes them in order or splits off the last part.
 from typing import Any
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, number, word
+from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors.files._facts import NEEDS, listed, reading
 from traindx.testing.sketch import run
 
-DETECTOR = Detector(title="A data file sorted by label", needs=NEEDS)
+DETECTOR = Detector(title="A data file sorted by label", needs=NEEDS, family="sorted_by_label")
 
 
 def detect(case: Case, *, min_order: float = 0.9) -> Detected:
@@ -20,8 +21,8 @@ def detect(case: Case, *, min_order: float = 0.9) -> Detected:
             continue
         table = word(target, "table")
         phrase, places = reading(case, table)
-        text = f"{table}: the rows are sorted by {word(target, 'column')}{phrase}."
-        return Finding(text, numbers={"order": order}, places=places)
+        sentence = f"{table}: the rows are sorted by {word(target, 'column')} ({percent(order)}){phrase}."
+        return Finding(sentence, numbers={"order": order}, places=places)
     return None
 
 
@@ -36,3 +37,4 @@ def fires() -> Runs:
 
 def silent() -> Runs:
     yield run({}, facts=_facts(0.05))
+    yield run({}, facts={"data_files": [{"name": "a.csv"}]})

@@ -1,5 +1,4 @@
-"""The file for validation is of other data than the one for training: a column in another unit, or other
-classes.
+"""The file for validation differs from the one for training: another unit, or other classes.
 
 Seen when the middle and the spread of a column both differ by one factor ({min_ratio} and more), when its
 middle is {min_shift} times the spread away, or when at least {min_unseen:%} of the validation rows are of

@@ -1,5 +1,4 @@
-"""The scale of a column changes at one row of a data file: another unit, another instrument, another
-version.
+"""The scale of a column changes at one row of a data file: another unit or source.
 
 Seen when both sides of a row are steady in themselves and differ sharply: in spread ({min_ratio} times or
 more) and level together, or in level alone by many times the spread, while most other columns stay as they

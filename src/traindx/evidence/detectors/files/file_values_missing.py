@@ -75,3 +75,4 @@ def fires() -> Runs:
 
 def silent() -> Runs:
     yield run({}, facts=_facts(constant=1.0))
+    yield run({}, facts={"data_files": [{"name": "a.csv"}]})

@@ -1,4 +1,4 @@
-"""A stored vocabulary does not know the words of the data: it was made of other texts, or cut otherwise.
+"""A stored vocabulary does not know the words of the data: it was made of other texts.
 
 Seen when, by the way of cutting texts that suits it best, it knows less than {min_known:%} of the words.
 The rest reaches the model as one token for "unknown".
@@ -13,7 +13,7 @@ from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors.files._facts import NEEDS, listed, reading
 from traindx.testing.sketch import run
 
-DETECTOR = Detector(title="A vocabulary of other texts", needs=NEEDS)
+DETECTOR = Detector(title="A vocabulary of other texts", needs=NEEDS, family="vocabulary_misses")
 
 
 def detect(case: Case, *, min_known: float = 0.75) -> Detected:
@@ -47,3 +47,4 @@ def fires() -> Runs:
 
 def silent() -> Runs:
     yield run({}, facts=_facts(0.97))
+    yield run({}, facts={"data_files": [{"name": "a.csv"}]})

@@ -29,7 +29,7 @@ def command(targets: tuple[str, ...], **options: Any) -> None:
 
     TARGET is a checkpoint, or data: tables (.csv, .tsv, .jsonl, .parquet), arrays (.npz, .npy), text,
     folders of images; several together, such as training and validation, with their statistics and
-    vocabularies. A recording stands for what its training read. Nothing wrong found is no verdict about a
+    vocabularies. Of a recording, the files that its training read. Nothing wrong found is no verdict about a
     training: it says what was checked.
 
     Exit code: 0 when nothing calls for action, 1 when there is a problem of medium severity or above, 2

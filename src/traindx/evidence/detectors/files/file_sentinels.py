@@ -1,4 +1,4 @@
-"""A column of a data file holds a number that stands for "unknown", such as -999.
+"""A column of a data file holds a number that means "unknown", such as -999.
 
 Seen when a value of that kind (-99, -999, 9999, 65535, 1e30, ...) is repeated at least {min_count} times
 and lies further from every other value than twice their range. A model takes it for a measurement.
@@ -32,7 +32,7 @@ def detect(case: Case, *, min_count: int = 3, low_share: float = 0.0005) -> Dete
             f"({percent(count / total)}, "
             f"the first is row {round(first)}), while all other values are between {text(low)} and "
             f"{text(high)}: "
-            f"it stands for a missing value{phrase}.",
+            f"it means that the value is missing{phrase}.",
             symptom="silent_defect",
             severity="medium" if count / total >= low_share else "low",
             numbers={"sentinel": value, "rows": count, "share": count / total, "column": name, "file": table},

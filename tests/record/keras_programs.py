@@ -87,10 +87,11 @@ class OwnStep(keras.Model):
     def __init__(self) -> None:
         super().__init__()
         self.hidden = layers.Dense(32, activation="relu")
+        self.drop = layers.Dropout(0.1)
         self.head = layers.Dense(10)
 
     def call(self, x: Any) -> Any:
-        return self.head(self.hidden(x))
+        return self.head(self.drop(self.hidden(x)))
 
 
 if sys.argv[1] == "tensorflow":
@@ -100,10 +101,14 @@ if sys.argv[1] == "tensorflow":
         def train_step(self, batch: Any) -> Any:
             x, y = batch
             with tf.GradientTape() as tape:
-                loss = self.compute_loss(y=y, y_pred=self(x))
+                loss = self.compute_loss(y=y, y_pred=self(x, training=True))
             gradients = tape.gradient(loss, self.trainable_variables)
             self.optimizer.apply_gradients(zip(gradients, self.trainable_variables, strict=True))
             return {"loss": loss}
+
+        def test_step(self, batch: Any) -> Any:
+            x, y = batch
+            return {"loss": self.compute_loss(y=y, y_pred=self(x, training=True)), "more": {"one": 1.0}}
 
     @program
     def own_step() -> Any:
@@ -111,7 +116,7 @@ if sys.argv[1] == "tensorflow":
         model = OwnTapeStep()
         model.compile("adam", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
         dataset = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(512, seed=1).batch(32)
-        model.fit(dataset, epochs=2, verbose=0)
+        model.fit(dataset, epochs=2, verbose=0, validation_data=dataset.take(2))
         return model, {}
 
     def tape_loop(*, traced: bool) -> Any:

@@ -66,6 +66,7 @@ def test_tensorflow(tmp_path: Path) -> None:
     facts_are_those_of_every_framework(tensorflow)
     every_way_to_train_is_seen(tensorflow)
     random_numbers_of_a_graph_stay(tensorflow)
+    modes_are_recorded(tensorflow)
     trainings_are_counted_apart(tensorflow)
     nan_is_recorded_with_its_origin(tensorflow)
 
@@ -141,6 +142,16 @@ def random_numbers_of_a_graph_stay(tensorflow: Trained) -> None:
     losses = [one for name, one in run.series.items() if name.startswith("loss/")]
     assert [len(one) for one in losses] == [16, 16]
     assert tensorflow.facts("gan")["unseen"][0]["what"] == "layers"
+
+
+def modes_are_recorded(tensorflow: Trained) -> None:
+    """Of a validation with `training=True`, and of a tape without it."""
+    told = {
+        name: {one.kind for one in tensorflow.run(name).events} & {"mode", "validated_in_train_mode"}
+        for name in ("fit", "own_step", "tape_function")
+    }
+    assert told == {"fit": set(), "own_step": {"validated_in_train_mode"}, "tape_function": {"mode"}}
+    assert len(tensorflow.run("own_step").series["val/loss"]) == 2
 
 
 def trainings_are_counted_apart(tensorflow: Trained) -> None:

@@ -44,6 +44,12 @@ class Inside:
         value = self.run.facts.get("crowding")
         return float(value) if isinstance(value, int | float) and 1 <= value <= _LARGEST else 1.0
 
+    @property
+    def patience(self) -> int:
+        """How many evaluations early stopping waits before it restores the best weights; 0 without."""
+        restoring = [one for one in self._facts("callbacks") if one.get("restore_best_weights") is True]
+        return max((one["patience"] for one in restoring if isinstance(one.get("patience"), int)), default=0)
+
     def concerns(self, area: str) -> bool:
         """Whether the detectors of an area are asked: of what is at rest only those it was measured for."""
         return not self.checked or area in words(self.checked, "areas")

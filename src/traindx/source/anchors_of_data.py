@@ -43,6 +43,9 @@ def iterated(training: Training) -> Made | None:
     return None
 
 
+_TF_DATA = ("from_tensor_slices", "from_generator", "timeseries_dataset_from_array")
+
+
 def train_loader(training: Training) -> Spot | None:
     loader = iterated(training)
     if loader is not None:
@@ -50,7 +53,9 @@ def train_loader(training: Training) -> Spot | None:
     loaders = _loaders(training)
     if loaders:
         return loaders[0].spot
-    return origin(training.main.loop.over) if training.main is not None else None
+    if training.main is not None:
+        return origin(training.main.loop.over)
+    return first(e for e in training.trace.events if e.value.short in _TF_DATA)
 
 
 def val_loader(training: Training) -> Spot | None:

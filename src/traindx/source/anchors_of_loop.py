@@ -138,7 +138,8 @@ def zero_grad(training: Training) -> Spot | None:
 
 def scheduler(training: Training) -> Spot | None:
     constructed = (e for e in training.trace.calls if is_scheduler(e.value))
-    return first(constructed) or _group_rate(training)
+    of_keras = (e for e in training.trace.calls if e.value.name.startswith("keras.optimizers.schedules."))
+    return first(constructed) or first(of_keras) or _group_rate(training)
 
 
 def _group_rate(training: Training) -> Spot | None:

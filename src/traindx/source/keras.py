@@ -15,6 +15,7 @@ _LAYER = "keras.layers."
 _DEEP = 200
 # Layers whose output is what the loss sees, changed in shape alone.
 _RESHAPING = frozenset("Flatten Reshape Permute Identity".split())
+_CONVOLUTIONS = ("Conv1D", "Conv2D", "Conv3D")
 _SHORT = {"mean_squared_error": "mse", "mean_absolute_error": "mae"}
 
 
@@ -174,11 +175,11 @@ def output(layer: Made | None) -> tuple[str | None, float | None]:
         return (
             ("softmax", None) if layer.short == "Softmax" else (_named(layer.argument(0, "activation")), None)
         )
-    if layer.short != "Dense" or layer.open:
+    if (layer.short != "Dense" and layer.short not in _CONVOLUTIONS) or layer.open:
         return None, None
-    units = layer.argument(0, "units")
+    units = layer.argument(0, "units", "filters")
     width = float(units.value) if isinstance(units, Const) and isinstance(units.value, int) else None
-    activation = layer.argument(1, "activation")
+    activation = layer.argument(1 if layer.short == "Dense" else 7, "activation")
     return ("linear" if activation is None else _named(activation)), width
 
 

@@ -91,14 +91,23 @@ class Fits:
 
     def epoch(self, logs: dict[str, Any]) -> None:
         """An epoch ended. The mean loss over it is left out: the loss of each step is there."""
+        flat = {name: one for key, value in logs.items() for name, one in _named(key, value)}
         numbers = {
             name: float(number)
-            for name, value in logs.items()
+            for name, value in flat.items()
             if name not in ("loss", "learning_rate", "lr") and (number := host(value)).size == 1
         }
         if numbers:
             self.recorder.log(numbers)
         self.training.steps.paused()
+
+
+def _named(name: str, value: Any) -> list[tuple[str, Any]]:
+    """A number of the logs; an own step may give those of all metrics as one mapping."""
+    if not isinstance(value, dict):
+        return [(name, value)]
+    side = "val_" if name.startswith("val_") else ""
+    return [(f"{side}{inner}", one) for inner, one in value.items() if not isinstance(one, dict)]
 
 
 def _chunks(array: Any, most: int) -> Iterator[Any]:

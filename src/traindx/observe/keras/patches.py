@@ -28,6 +28,7 @@ class KerasPatches:
         self.fits = Fits(training)
         self.loops = Loops(training)
         self._jax_step: Any = None
+        self._evaluating = False
 
     def install(self) -> None:
         """Each place by itself: what this version of Keras lacks is left out, and the recording says so."""
@@ -127,10 +128,14 @@ class KerasPatches:
         return loss
 
     def _call_layer(self, theirs: Original, layer: Any, *args: Any, **kwargs: Any) -> Any:
-        tap = taps.current()
+        tap, mode = taps.current(), kwargs.get("training")
+        if self._evaluating and mode is True and hasattr(layer, "test_step"):
+            self._evaluating = False  # told once for each evaluation
+            text = "validation batches ran in training mode"
+            self.training.recorder.event("validated_in_train_mode", text)
         if tap is None:
             return theirs(layer, *args, **kwargs)
-        return tap.call_layer(lambda: theirs(layer, *args, **kwargs), layer, args[:1] or kwargs)
+        return tap.call_layer(lambda: theirs(layer, *args, **kwargs), layer, args[:1] or kwargs, mode)
 
     def _call_loss(self, theirs: Original, loss: Any, *args: Any, **kwargs: Any) -> Any:
         value = theirs(loss, *args, **kwargs)
@@ -169,9 +174,11 @@ class KerasPatches:
 
     def _evaluate(self, theirs: Original, model: Any, *args: Any, **kwargs: Any) -> Any:
         self.training.steps.paused()
+        self._evaluating = self.training.active
         try:
             return theirs(model, *args, **kwargs)
         finally:
+            self._evaluating = False
             self.training.steps.paused()
 
     def _on_train_begin(self, theirs: Original, callbacks: Any, *args: Any, **kwargs: Any) -> Any:

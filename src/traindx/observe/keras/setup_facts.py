@@ -40,6 +40,7 @@ class KerasFacts:
         self._optimizers: list[dict[str, Any]] = []
         self._limit: float | None = None
         self._reported_free = False
+        self._reported_mode = False
 
     def models(self) -> list[Any]:
         """The models that have trained, where they are kept."""
@@ -132,6 +133,9 @@ class KerasFacts:
             else {}
         )
         self._losses_of(tap, int(numbers.get("rows") or 0))
+        if tap.modes == {False} and not self._reported_mode:
+            self._reported_mode = True
+            self.recorder.event("mode", "the model is trained in eval mode", {"training": False})
         held = {id(one) for variables in tap.held for one in variables}
         inside = {id(one): one for model in tap.models() for one in model.trainable_variables}
         free = [one for key, one in inside.items() if key not in held]

@@ -14,9 +14,10 @@ from typing import Any
 
 from traindx.observe.keras.outputs_of_step import StepOutputs, is_sampled
 from traindx.observe.keras.suspects import stretched, suspect
-from traindx.observe.keras.tensors import flat, is_real, number, scope_of, tape_records, untracked
+from traindx.observe.keras.tensors import call_mode, flat, is_real, number, scope_of, tape_records, untracked
 
 _MOST = 16
+_MODAL = frozenset("Dropout SpatialDropout1D SpatialDropout2D GaussianDropout BatchNormalization".split())
 _open = threading.local()
 
 
@@ -66,6 +67,9 @@ class Tap:
         self.roots: list[Any] = []
         self.last_layer: Any = None
         self.losses: list[tuple[Any, Any, Any]] = []
+        # Whether layers that act otherwise in training were called as in training.
+        self.modes: set[bool] = set()
+        self._asked = False
         # The operation of the script's own that is most likely to make NaN, and tables of samples by samples.
         self.suspect = ""
         self.stretched: list[dict[str, str]] = []
@@ -121,13 +125,15 @@ class Tap:
 
     # Called by the patches.
 
-    def call_layer(self, call: Callable[[], Any], layer: Any, inputs: Any) -> Any:
-        """Around the call of a layer; the outermost one is a model."""
+    def call_layer(self, call: Callable[[], Any], layer: Any, inputs: Any, mode: object = None) -> Any:
+        """Around the call of a layer with `training=mode`; the outermost one is a model."""
         if self._depth:
             return call()
-        outermost = self._inside == 0
-        if outermost:
+        if self._inside == 0:
+            self._asked = mode is True
             self.guarded("batches", self._saw_model, layer, inputs)
+        elif type(layer).__name__ in _MODAL:
+            self.modes.add(self._asked or bool(call_mode() if mode is None else mode))
         self._inside += 1
         try:
             output = call()

@@ -55,6 +55,13 @@ def draws_by_state(graph: Any) -> bool:
     return any(node.op in _STATEFUL for function in library.function for node in function.node_def)
 
 
+def call_mode() -> object:
+    """`training=` of the model that is being called; None where it was not given."""
+    from keras.src.backend.common import global_state
+
+    return getattr(global_state.get_global_attribute("current_call_ctx"), "training", None)
+
+
 def flat(structure: Any) -> list[Any]:
     """All tensors of nested lists, tuples and mappings."""
     from keras import tree

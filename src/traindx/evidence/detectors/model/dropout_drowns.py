@@ -1,10 +1,11 @@
 """Dropout is strong, and the training gets no further than a constant answer.
 
-Seen when a share of {min_dropout} or more is dropped, training no longer falls, and training and validation
-loss both end at {loss_left} or more of what a constant answer costs (ln K or the classes' own shares, the
-variance of the targets; of the first loss where no recording has these). Validation is measured without
-dropout: a model that learned under it does well there. Where there is none, the training loss, measured with
-the handicap on, must be nearer ({loss_left_unvalidated}).
+Seen when a share of {min_dropout} or more is dropped, training no longer falls, or has gone on for
+{long_points} losses, and training and validation loss both end at {loss_left} or more of what a constant
+answer costs (ln K or the classes' own shares, the variance of the targets; of the first loss where no
+recording has these). Validation is measured without dropout: a model that learned under it does well there.
+Where there is none, the training loss, measured with the handicap on, must be nearer
+({loss_left_unvalidated}).
 
 Silent with good scores, where simple models tell less of the targets than this one, in a log that begins
 late, for fewer than {min_points} losses, and for RL and GAN losses.
@@ -34,6 +35,7 @@ def detect(
     min_dropout: float = 0.7,
     loss_left: float = 0.8,
     loss_left_unvalidated: float = 0.9,
+    long_points: int = 400,
     min_points: int = 20,
 ) -> Detected:
     dropout = case.number("dropout")
@@ -44,7 +46,9 @@ def detect(
     ends = [loss.tail, *([val_loss.tail] if val_loss is not None and len(val_loss) else [])]
     level, whose = _constant(case, loss)
     share = min(ends) / level
-    if share < (loss_left if len(ends) > 1 else loss_left_unvalidated) or loss.course.still_falls():
+    if share < (loss_left if len(ends) > 1 else loss_left_unvalidated):
+        return None
+    if loss.course.still_falls() and len(loss) < long_points:
         return None
     also = f" and the validation loss at {text(ends[1])}" if len(ends) > 1 else ""
     return Finding(

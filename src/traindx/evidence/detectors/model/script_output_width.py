@@ -108,6 +108,7 @@ def fires() -> Scripts:
 
     yield script(setup="model = nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 1))")
     yield parse_script(_KERAS.format("softmax"))
+    yield parse_script(_KERAS.format("softmax").replace("Dense(1", "Conv2D(1, 1").replace("Dense", "Conv2D"))
     yield parse_script(_FORMS.format("keras.utils.to_categorical(labels)", f"sparse_{_ONE_HOT}"))
     yield parse_script(_FORMS.format("scores.argmax(axis=1)", _ONE_HOT))
 

@@ -3,7 +3,8 @@
 An outlier takes {slow_factor} times the median step. Seen when outliers, the first steps left out, take
 {lost_share} or more of the whole time. When they come at regular intervals they are evaluations or
 checkpoints: a sign. Irregular ones are slow training; of medium severity when they take {large_share} of it,
-in a recording {min_total_seconds} seconds at least: other programs interrupt the steps of a toy.
+in a recording {min_total_seconds} seconds at least, and on a machine on which less than {max_crowding}
+processes want each core: other programs interrupt the steps.
 
 Silent when more than a tenth of the steps is slow: that is a slow stretch, not outliers.
 Known mistakes: a log that writes only some steps shows only some of the outliers.
@@ -29,6 +30,7 @@ def detect(
     max_slow_share: float = 0.1,
     min_slow_steps: int = 5,
     min_total_seconds: float = 10.0,
+    max_crowding: float = 2.0,
     min_points: int = 50,
 ) -> Detected:
     steps, seconds = settled(step_s)
@@ -43,13 +45,14 @@ def detect(
     regular = _regular(steps[slow])
     trouble = not regular and count >= min_slow_steps
     costs = lost * float(seconds.sum()) >= min_total_seconds or not case.inside.recorded
+    crowded = case.inside.crowding >= max_crowding
     kind = f"every {text(regular)} steps" if regular else "at irregular intervals"
     typical = float(np.median(seconds[slow]))
     return Finding(
         text=f"{count} steps take {text(typical)} s instead of {text(usual)} s ({times(typical / usual)}), "
         f"{kind}: {percent(lost)} of the logged time.",
         symptom="slow_training" if trouble else None,
-        severity="medium" if trouble and costs and lost >= large_share else "low",
+        severity="medium" if trouble and costs and lost >= large_share and not crowded else "low",
         step=float(steps[slow][0]),
         strength=strength(lost, lost_share, 0.5) if trouble else 0.4,
         numbers={"slow_factor": round(typical / usual, 1)},

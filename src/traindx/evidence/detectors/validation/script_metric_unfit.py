@@ -1,4 +1,4 @@
-"""A metric does not fit the task, or a callback of Keras monitors a missing one or in the wrong direction.
+"""A metric does not fit the task, or a callback of Keras monitors a missing one or the wrong way.
 
 Seen when `EarlyStopping`, `ModelCheckpoint` or `ReduceLROnPlateau` monitors a `val_` number and `fit` gets no
 validation data, or a metric that `compile` does not name: the callback never acts. Seen when its `mode` is

@@ -9,11 +9,15 @@ Few evaluations need a larger rise: 30 % with three, 15 % with four or five; wit
 ten times the training loss is told, as low (medium from 20 times on, at a level that is usual for losses). A
 rise of the loss under a validation score that holds is overconfidence: it counts one degree less.
 
+Low when early stopping ended the run within its patience and restored the best weights.
+
 Silent when the training loss rises too (that is divergence), when the gap was there from the start (the
 two losses may be defined differently), when validation came back down, and for RL and GAN losses.
 Known mistakes: a validation set so small that its loss wanders is taken for a rise now and then; a
 learning-rate restart late in the run can look like a parting until the rate has come down again.
 """
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -66,10 +70,14 @@ def detect(
         before, now, fell = _training_since(loss, watched, turn)
         if fell:
             parted = _parted(case, watched, turn, (before, now), medium_rise, high_rise)
-    if parted is not None and parted.severity != "low":
-        return parted
-    stalled = _stalled(case, loss, watched, stalled_share, train_fall, train_gap)
-    return stalled if parted is None or (stalled and stalled.severity != "low") else parted
+    stalled = None
+    if parted is None or parted.severity == "low":
+        stalled = _stalled(case, loss, watched, stalled_share, train_fall, train_gap)
+    found = stalled if parted is None or (stalled and stalled.severity != "low") else parted
+    since_best = int((watched.x > watched.best_point[0]).sum())
+    if found is not None and since_best <= case.inside.patience:
+        return replace(found, severity="low")
+    return found
 
 
 def _least(evaluations: int) -> float:

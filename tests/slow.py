@@ -17,6 +17,7 @@ SLOW = (
     "checklist/test_here.py",
     "checklist/test_pool.py",
     "checkup/test_checkpoints.py",
+    "checkup/test_models.py::test_the_command",
     "checkup/test_targets.py::test_code_runs_only_where_it_is_trusted",
     "hostile/*",
     "changes/*",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from traindx.checkup.api import check
+    from traindx.checkup.model.layer_table import activations, gradients
     from traindx.comparison.api import compare
     from traindx.core.nouns import (
         Check,
@@ -46,11 +47,13 @@ _HOMES = {
     "Run": "core.nouns",
     "Series": "core.nouns",
     "Watch": "observe.watch",
+    "activations": "checkup.model.layer_table",
     "ask": "interview.api",
     "check": "checkup.api",
     "compare": "comparison.api",
     "confirm": "experiment.api",
     "diagnose": "engine",
+    "gradients": "checkup.model.layer_table",
     "lint": "engine",
     "log": "observe.watch",
     "lr_find": "experiment.lr_find.api",
@@ -78,11 +81,13 @@ __all__ = [
     "Series",
     "Watch",
     "__version__",
+    "activations",
     "ask",
     "check",
     "compare",
     "confirm",
     "diagnose",
+    "gradients",
     "lint",
     "log",
     "lr_find",

@@ -31,6 +31,8 @@ class CheckRequest:
     loss: Any = None
     trust_code: bool = False
     curvature: bool = False
+    overfit: bool = False
+    lr: float | None = None
     target_column: str = ""
 
 
@@ -88,12 +90,17 @@ def kind_of_target(text: str) -> TargetKind:
     for kind in KINDS:
         if kind.claims(text):
             return kind
+    if is_object(text):
+        raise Unreadable(f"{text}: an object of a script is checked as a model, together with --data and --loss")
     known = ", ".join(kind.words for kind in KINDS)
     raise Unreadable(f"{text}: it is none of what can be checked: {known}")
 
 
 def run_of(request: CheckRequest) -> Run:
     """What was measured of all that is asked for; raises Unreadable with one line."""
+    if request.data is not None:
+        found: Run = import_module("traindx.checkup.model.check").run(request)
+        return found
     kinds = {text: kind_of_target(text) for text in request.targets}
     first, *others = kinds
     for other in others:

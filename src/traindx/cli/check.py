@@ -6,9 +6,11 @@ from typing import Any
 
 import click
 
-from traindx.cli import Failure
+from traindx.cli import Failure, say
 from traindx.cli._reports import Outputs, output_options
 from traindx.report.text import visible
+
+_ASKED = ("data", "loss", "trust_code", "curvature", "overfit", "lr")
 
 
 @click.command(short_help="Check a checkpoint, a model or data, without a training.")
@@ -16,6 +18,11 @@ from traindx.report.text import visible
 @click.option(
     "-a", "--all", "everything", is_flag=True, help="Everything: all layers, evidence, causes and checks."
 )
+@click.option("--data", metavar="FILE:NAME", help="The batches for a model: train.py:make_loader.")
+@click.option("--loss", metavar="NAME", help="The loss: cross_entropy, mse, bce, ..., or file.py:name.")
+@click.option("--curvature", is_flag=True, help="Measure the Hessian's eigenvalues and trace too.")
+@click.option("--lr", type=float, metavar="RATE", help="The learning rate to compare the curvature with.")
+@click.option("--overfit", is_flag=True, help="Try whether a copy of the model can fit one batch.")
 @click.option(
     "--trust-code",
     is_flag=True,
@@ -25,12 +32,13 @@ from traindx.report.text import visible
 @output_options("traindx/diagnosis/1", "live", "Write PNGs of what was measured.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when a problem was found.")
 def command(targets: tuple[str, ...], **options: Any) -> None:
-    """Say what can be seen of a checkpoint or of data without a training.
+    """Say what can be seen of a checkpoint, of data, or of a model with data, without a training.
 
-    TARGET is a checkpoint, or data: tables (.csv, .tsv, .jsonl, .parquet), arrays (.npz, .npy), text,
-    folders of images; several together, such as training and validation, with their statistics and
-    vocabularies. Of a recording, the files that its training read. Nothing wrong found is no verdict about a
-    training: it says what was checked.
+    TARGET is a checkpoint, several, or a folder of them; or with --data a model as train.py:make_model, whose
+    file is run for it; or data: tables (.csv, .tsv, .jsonl, .parquet), arrays (.npz, .npy), text, folders of
+    images; several together, such as training and validation, with their statistics and vocabularies. Of a
+    recording, the files that its training read. Nothing wrong found is no verdict about a training: it says
+    what was checked.
 
     Exit code: 0 when nothing calls for action, 1 when there is a problem of medium severity or above, 2
     when it could not be done.
@@ -41,8 +49,11 @@ def command(targets: tuple[str, ...], **options: Any) -> None:
     from traindx.engine import case_of, diagnose_case
 
     outputs = Outputs.checked(options)
+    if options["curvature"]:
+        say("Measuring the curvature takes about 150 passes over two batches.")
     try:
-        run = run_of(CheckRequest(targets, trust_code=options["trust_code"], target_column=options["target"]))
+        asked = {name: options[name] for name in _ASKED}
+        run = run_of(CheckRequest(targets, target_column=options["target"], **asked))
     except Unreadable as error:
         raise Failure(f"{visible(str(error), 400).rstrip('.')}.") from None
     outputs.refuse_logs([run])

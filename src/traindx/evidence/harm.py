@@ -46,8 +46,10 @@ class Harm:
         self._case = case
 
     def weighed(self, finding: Finding, kind: str) -> Finding:
-        """A finding with the severity it has in this run: low where no harm of its kind came of it."""
-        if not kind or _KINDS[kind](self):
+        """A finding with the severity it has in this run: low where no harm of its kind came of it.
+
+        What is at rest has no course that could show harm: there a finding keeps its own."""
+        if not kind or self._case.inside.checked or _KINDS[kind](self):
             return finding
         symptom = None if finding.symptom in _EFFECTS else finding.symptom
         return replace(finding, symptom=symptom, severity="low")

@@ -22,7 +22,8 @@ def checked_facts(run: Run) -> Fact:
 def checked_sections(run: Run) -> Iterator[Section]:
     """The tables of what was measured."""
     for title, fact, table in _TABLES:
-        rows = facts(run.facts.get(fact))
+        found = run.facts.get(fact)
+        rows = facts([found] if fact == "curvature" else found)
         if rows:
             left = f" (the first {_ROWS_MOST:,} of {len(rows):,})" if len(rows) > _ROWS_MOST else ""
             yield Section(f"{title}{left}", (table(rows[:_ROWS_MOST]),), "card")
@@ -94,7 +95,47 @@ def _moved(rows: Any) -> DocumentTable:
     return DocumentTable(columns, cells, look="layers", filtered=True)
 
 
+def _plain(*heads: str) -> Callable[[Any], DocumentTable]:
+    """A table of the named numbers of each row."""
+
+    def table(rows: Any) -> DocumentTable:
+        columns = (
+            TableColumn(heads[0].replace("_", " "), least=12, keep="end"),
+            *(TableColumn(head.replace("_", " "), "right") for head in heads[1:]),
+        )
+        cells = tuple(
+            (Span(str(row.get(heads[0], ""))), *(_number(row, head) for head in heads[1:])) for row in rows
+        )
+        return DocumentTable(columns, cells, look="layers", filtered=True)
+
+    return table
+
+
+def _curvature(rows: Any) -> DocumentTable:
+    fact = rows[0]
+    shown = [(key.replace("_", " "), fact[key]) for key in fact if isinstance(fact[key], int | float | str)]
+    cells = tuple(
+        (Span(name), Span(value if isinstance(value, str) else short(float(f"{value:.4g}"))))
+        for name, value in shown
+    )
+    return DocumentTable((TableColumn(""), TableColumn("")), cells, look="facts")
+
+
 _TABLES: tuple[tuple[str, str, Callable[[Any], DocumentTable]], ...] = (
     ("Weights", "weights", _layers),
+    (
+        "Gradients",
+        "gradients",
+        _plain("name", "norm", "weight_norm", "mean", "std", "min", "max", "zero_share", "signal_to_noise"),
+    ),
+    (
+        "Activations",
+        "activations",
+        _plain("name", "mean", "std", "min", "max", "zero_share", "dead_share", "flat_share"),
+    ),
+    ("Curvature", "curvature", _curvature),
+    ("Loss by class", "by_class", _plain("class", "samples", "loss")),
+    ("Samples of the highest loss, in the order of the loader", "hardest", _plain("index", "loss", "target")),
+    ("Share of the loss's sensitivity by input feature", "features", _plain("feature", "share")),
     ("What moved, from the first checkpoint to the last", "moved", _moved),
 )

@@ -10,6 +10,7 @@ import numpy as np
 
 from traindx.core.number_text import lasting_each
 from traindx.evidence.case import Case
+from traindx.evidence.inside import facts
 from traindx.report.charts import Curves, Drawing, Field, HistogramChart, HorizontalLine, Line, Mark, Panel
 from traindx.report.curves import drawable
 from traindx.report.grids import Grid, grid, matrices, share_grids
@@ -44,6 +45,7 @@ def inside_parts(case: Case, columns: int = 120, rows: int | None = None) -> dic
         "update_ratios": list(_ratios(case, columns, rows)),
         "time": list(_time(case)),
         "weights": list(_weights(case, columns, rows)),
+        "curvature": list(_curvature(case)),
     }
     return {name: parts for name, parts in charts.items() if parts}
 
@@ -151,6 +153,18 @@ def _field(case: Case, field: Grid, kind: str, title: str, text: str) -> Part:
         text += f" {len(field.layers):,} of {all_layers:,} layers are shown."
     label = f"{title} over the {case.run.axis}s of the run, as a coloured field."
     return Part(title, text, Field(field, kind, title, case.run.axis, label))  # type: ignore[arg-type]
+
+
+def _curvature(case: Case) -> Iterator[Part]:
+    """The loss along the directions of the largest and the smallest curvature."""
+    for cut in facts(case.inside.fact("curvature").get("slices")):
+        at, loss = np.array(cut["at"], dtype=float), np.array(cut["loss"], dtype=float)
+        name = str(cut["direction"])
+        panel = Panel("loss", f"loss along the {name}", (Line(name, at, loss, "train", None),))
+        text = f"Loss along the direction of the {name}."
+        yield Part(
+            f"Loss along the {name}", text, Curves((panel,), "distance", (float(at[0]), float(at[-1])), text)
+        )
 
 
 def _weights(case: Case, columns: int, rows: int | None) -> Iterator[Part]:

@@ -1,0 +1,1 @@
+"""The curvature of a loss: Hessian eigenvalues and trace from products of the Hessian with vectors."""

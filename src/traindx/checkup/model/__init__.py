@@ -1,0 +1,1 @@
+"""A model with data: gradients, activations, loss and curvature, measured without changing the model."""

@@ -1,0 +1,201 @@
+"""A model with data as a run: series of the layers over a few batches, facts of loss, samples and noise."""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from traindx.checkup.model.objects import LabelledBatch, batches_of, loss_of, loss_on, object_of
+from traindx.checkup.target import CheckRequest, checked, is_object
+from traindx.core.nouns import Run, Series, Unreadable
+
+_BATCHES = 8
+_FIT_STEPS, _FIT_RATE = 150, 3e-3
+_AREAS = ("measured", "gradients", "layers", "data", "numerics")
+_MORE = "A few passes do not show whether a training goes well: record one (traindx run), or give its log."
+
+
+def run(request: CheckRequest) -> Run:
+    """What was measured of `file.py:make_model` with the batches of `--data`."""
+    target = request.targets[0]
+    if len(request.targets) > 1 or not is_object(target):
+        raise Unreadable(f"{target}: with --data give one model as file.py:name")
+    try:
+        import torch
+    except ImportError:
+        raise Unreadable("checking a model needs PyTorch: pip install torch") from None
+    model = object_of(target)
+    if not isinstance(model, torch.nn.Module):
+        raise Unreadable(f"{target} is a {type(model).__name__}, not a torch.nn.Module")
+    data = (
+        object_of(request.data) if isinstance(request.data, str) and is_object(request.data) else request.data
+    )
+    return run_of_model(replace(request, data=data), model)
+
+
+def run_of_model(request: CheckRequest, model: Any) -> Run:
+    """The same for objects."""
+    from traindx.checkup.model.unchanged import unchanged
+
+    loss_fn, began = loss_of(request.loss), time.monotonic()
+    with unchanged(model):
+        batches = batches_of(request.data, _BATCHES)
+        facts, series = _measured(model, batches, loss_fn)
+        if request.overfit:
+            facts["overfit"] = _overfitted(model, batches[0], loss_fn)
+        if request.curvature:
+            from traindx.checkup.curvature.measure import curvature
+
+            facts["curvature"] = curvature(model, batches, loss_fn, lr=request.lr)
+    facts["loss_check"]["seconds"] = time.monotonic() - began
+    parameters = sum(one.numel() for one in model.parameters())
+    found = checked(
+        request,
+        "model",
+        facts,
+        areas=_AREAS,
+        subject="the model and its data",
+        summary=f"{type(model).__name__}, {parameters:,} parameters; {len(batches)} batches of "
+        f"{batches[0].rows:,} samples, loss {facts['loss_check']['loss']:.4g}",
+        more=_MORE,
+    )
+    return replace(found, series=series)
+
+
+def _measured(
+    model: Any, batches: Sequence[LabelledBatch], loss_fn: Any
+) -> tuple[dict[str, Any], dict[str, Series]]:
+    from traindx.checkup.model.passes import (
+        ActivationProbe,
+        GradientSums,
+        by_class,
+        hardest,
+        sample_losses,
+        sensitivity,
+    )
+
+    model.train()
+    sums, losses, output = GradientSums(model), [], None
+    with ActivationProbe(model) as probe:
+        for batch in batches:
+            output, loss = loss_on(model, batch, loss_fn)
+            if getattr(loss, "dim", lambda: 1)() or not getattr(loss, "requires_grad", False):
+                raise Unreadable("the loss is no single number with a gradient: no gradient can be measured")
+            sums.add(loss)
+            losses.append(float(loss.detach()))
+    activations = list(probe.rows())
+    model.eval()
+    samples = sample_losses(model, batches, loss_fn)
+    rows, features = sums.rows(), sensitivity(model, batches[0], loss_fn)
+    classes = _classes(output, batches[-1].target, loss_fn)
+    facts: dict[str, Any] = {
+        "gradients": rows,
+        "activations": activations,
+        "loss_check": {
+            "loss": float(np.mean(losses)),
+            "chance": math.log(classes) if classes > 1 else None,
+            "classes": classes,
+            "batch_size": batches[0].rows,
+            "noise_scale": sums.noise_scale(batches[0].rows),
+        },
+        "by_class": by_class(samples),
+        "hardest": hardest(samples),
+        "features": sorted(features, key=lambda row: -row["share"])[:100],
+        "models": [_model_facts(model)],
+        "sampled": {"layer": _layers(sums.names), "activation": [row["name"] for row in activations]},
+    }
+    return facts, _series(sums, probe, batches)
+
+
+def _model_facts(model: Any) -> dict[str, Any]:
+    from traindx.observe.torch.model_facts import model_facts
+    from traindx.observe.torch.naming import Names
+
+    names = Names()
+    names.saw(model)
+    return model_facts(model, names)
+
+
+def _layers(names: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(name.rpartition(".")[0] or name for name in names))
+
+
+def _classes(output: Any, target: Any, loss_fn: Any) -> int:
+    """How many classes the outputs choose among; 0 where the loss is no cross-entropy of classes."""
+    name = getattr(loss_fn, "__name__", type(loss_fn).__name__).lower()
+    fits = (
+        hasattr(output, "shape")
+        and len(output.shape) > 1
+        and not getattr(target, "is_floating_point", bool)()
+    )
+    return int(output.shape[1]) if fits and ("cross" in name or "nll" in name) else 0
+
+
+def _series(sums: Any, probe: Any, batches: Sequence[LabelledBatch]) -> dict[str, Series]:
+    """One point for each batch, under the names that a recording gives them."""
+    from traindx.observe.data.batches import Batches
+
+    curves: dict[str, list[float]] = {"grad_norm": []}
+    for norms in sums.norms:
+        layers: dict[str, float] = {}
+        for name, norm in zip(sums.names, norms, strict=True):
+            layer = name.rpartition(".")[0] or name
+            layers[layer] = layers.get(layer, 0.0) + (norm * norm if norm == norm else 0.0)
+        for layer, square in layers.items():
+            curves.setdefault(f"grad_norm/{layer}", []).append(math.sqrt(square))
+        known = [norm for norm, reached in zip(norms, sums.reached, strict=True) if reached]
+        curves["grad_norm"].append(math.sqrt(sum(norm * norm for norm in known)))
+    for row, samples in zip(probe.rows(), probe.samples.values(), strict=True):
+        for key, name in (
+            ("mean", "mean"),
+            ("std", "std"),
+            ("zero_share", "zero_share"),
+            ("flat_share", "saturated_share"),
+        ):
+            if key in samples[0]:
+                curves[f"activation_{name}/{row['name']}"] = [one[key] for one in samples]
+        if "dead_share" in row and sum(batch.rows for batch in batches) >= 256:
+            curves[f"activation_dead_share/{row['name']}"] = [row["dead_share"]]
+    data = Batches()
+    for at, batch in enumerate(batches):
+        first = next(
+            (one for one in (*batch.arguments, *batch.keywords.values()) if hasattr(one, "shape")), None
+        )
+        for front, values in (
+            ("input", data.input(first, at) if first is not None else {}),
+            ("target", data.targets(batch.target) if hasattr(batch.target, "shape") else {}),
+        ):
+            for key, value in values.items():
+                if isinstance(value, int | float):
+                    curves.setdefault(f"{front}/{key}", []).append(float(value))
+    return {
+        name: Series(name, np.arange(len(values), dtype=np.float64), np.array(values, dtype=np.float64), name)
+        for name, values in curves.items()
+    }
+
+
+def _overfitted(model: Any, batch: LabelledBatch, loss_fn: Any) -> dict[str, float]:
+    """The loss of one batch before and after training a copy of the model on nothing else."""
+    import torch
+
+    twin = copy.deepcopy(model).train()
+    for module in twin.modules():
+        if "dropout" in type(module).__name__.lower():
+            module.eval()
+    optimizer = torch.optim.Adam([one for one in twin.parameters() if one.requires_grad], lr=_FIT_RATE)
+    losses = []
+    for _ in range(_FIT_STEPS):
+        loss = loss_on(twin, batch, loss_fn)[1]
+        losses.append(float(loss.detach()))
+        if not math.isfinite(losses[-1]) or losses[-1] < 0.02 * losses[0]:
+            break
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return {"before": losses[0], "after": min(losses), "steps": len(losses)}

@@ -1,0 +1,173 @@
+"""`traindx.gradients` and `traindx.activations`: one row for each parameter or layer, and what is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_COLUMNS = ("norm", "mean", "std", "min", "max", "zero_share")
+_VANISHED, _EXPLODED, _FADED = 1e-7, 1e3, 1e-4
+_DEAD, _FLAT = 0.5, 0.5
+
+
+@dataclass(frozen=True)
+class LayerTable:
+    """Rows with the numbers of each layer; `problems` are sentences, the worst first."""
+
+    what: str
+    rows: tuple[dict[str, Any], ...]
+    problems: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"what": self.what, "rows": [dict(row) for row in self.rows], "problems": list(self.problems)}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+    def __str__(self) -> str:
+        from traindx.core.number_text import short
+
+        columns = [
+            one for one in (*_COLUMNS, "dead_share", "flat_share") if any(one in row for row in self.rows)
+        ]
+        cells = [[self.what, *columns]]
+        cells += [
+            [
+                row["name"],
+                *("" if row.get(one) is None else short(float(f"{row[one]:.3g}")) for one in columns),
+            ]
+            for row in self.rows
+        ]
+        widths = [max(len(line[at]) for line in cells) for at in range(len(columns) + 1)]
+        lines = [
+            "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in cells
+        ]
+        return "\n".join([*lines, *self.problems])
+
+    def plot(self, path: str) -> None:
+        """A picture of the sizes from input to output."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(8, 0.25 * len(self.rows) + 1.5), layout="constrained")
+        axes = figure.subplots()
+        key = "norm" if any("norm" in row for row in self.rows) else "std"
+        sizes = [row.get(key) or 0.0 for row in self.rows]
+        axes.barh(range(len(sizes)), sizes)
+        axes.set_yticks(range(len(sizes)), [row["name"] for row in self.rows])
+        axes.invert_yaxis()
+        axes.set_xscale("log" if max(sizes, default=0) > 0 else "linear")
+        axes.set_title(f"{key} of {self.what}, from input to output")
+        figure.savefig(path, dpi=110)
+
+
+def gradients(model: Any, loader: Any = None, loss_fn: Callable[[Any, Any], Any] | None = None) -> LayerTable:
+    """The gradients of a model's parameters: those of the last backward pass, or of one batch of a loader.
+
+    With a loader the model is as before afterwards.
+    """
+    from traindx.checkup.model.objects import batches_of, loss_on
+    from traindx.checkup.model.unchanged import unchanged
+    from traindx.core.nouns import Unreadable
+
+    named = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
+    if loader is None:
+        found = [one.grad for _, one in named]
+        if all(one is None for one in found):
+            raise ValueError(
+                "no parameter has a gradient: call it after backward(), or give a loader and a loss."
+            )
+    else:
+        import torch
+
+        try:
+            batch = batches_of(loader, 1)[0]
+            with unchanged(model):
+                loss = loss_on(model, batch, loss_fn)[1]
+                found = list(torch.autograd.grad(loss, [one for _, one in named], allow_unused=True))
+        except Unreadable as error:
+            raise ValueError(str(error)) from None
+    rows = tuple(gradient_row(name, one) for (name, _), one in zip(named, found, strict=True))
+    return LayerTable("gradients", rows, tuple(_gradient_problems(rows)))
+
+
+def gradient_row(name: str, gradient: Any) -> dict[str, Any]:
+    """Size and spread of one gradient; a parameter without one has a row without numbers."""
+    return {"name": name, **({} if gradient is None else tensor_row(gradient))}
+
+
+def tensor_row(tensor: Any) -> dict[str, Any]:
+    values = tensor.detach().float()
+    finite = bool(values.isfinite().all())
+    low, high = (float(one) for one in values.aminmax()) if values.numel() else (0.0, 0.0)
+    return {
+        "norm": float(values.norm()),
+        "mean": float(values.mean()),
+        "std": float(values.std(unbiased=False)),
+        "min": low,
+        "max": high,
+        "zero_share": float((values == 0).float().mean()),
+        "finite": finite,
+    }
+
+
+def _gradient_problems(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    broken = [row["name"] for row in rows if row.get("finite") is False]
+    absent = [row["name"] for row in rows if "norm" not in row]
+    zero = [row["name"] for row in rows if row.get("norm") == 0]
+    large = [row["name"] for row in rows if row.get("norm", 0) > _EXPLODED and row["finite"]]
+    norms = [row["norm"] for row in rows if row.get("finite") and row["norm"] > 0]
+    if broken:
+        yield f"Error: NaN or Inf in the gradients of {_some(broken)}. Check loss, inputs and learning rate."
+    if absent:
+        yield f"Error: no gradient reaches {_some(absent)}. Look for detach(), no_grad() or unused layers."
+    if zero:
+        yield f"Warning: the gradients of {_some(zero)} are exactly 0. Look for dead units or a cut graph."
+    if large:
+        yield f"Warning: the gradients of {_some(large)} exceed {_EXPLODED:g}. Clip them, or lower the rate."
+    if norms and max(norms) < _VANISHED:
+        yield f"Warning: all gradients are below {_VANISHED:g}. They vanish, or the model is at rest."
+    third = max(1, len(norms) // 3)
+    ratio = min(norms[:third]) / max(norms[-third:]) if len(norms) > 3 else 1.0
+    if ratio < _FADED:
+        yield f"Warning: early layers get {ratio:.1e} of the gradient of late ones. Add skips or norms."
+
+
+def activations(model: Any, batch: Any) -> LayerTable:
+    """What each layer gives for a batch: spread, zeros, dead and saturated units. The model is as before."""
+    import torch
+
+    from traindx.checkup.model.objects import LabelledBatch, _batch
+    from traindx.checkup.model.passes import ActivationProbe
+    from traindx.checkup.model.unchanged import unchanged
+
+    made: LabelledBatch = _batch(batch)
+    with unchanged(model), torch.no_grad(), ActivationProbe(model) as probe:
+        model(*made.arguments, **made.keywords)
+    rows = tuple(probe.rows())
+    return LayerTable("activations", rows, tuple(_activation_problems(rows)))
+
+
+def _activation_problems(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    broken = [row["name"] for row in rows if not math.isfinite(row["std"])]
+    dead = [row["name"] for row in rows if (row.get("dead_share") or 0) >= _DEAD]
+    flat = [row["name"] for row in rows if (row.get("flat_share") or 0) >= _FLAT]
+    if broken:
+        yield f"Error: NaN or Inf comes out of {_some(broken)}."
+    if dead:
+        yield f"Warning: half of the units of {_some(dead)} or more give 0 for every sample of the batch."
+    if flat:
+        yield f"Warning: half of the outputs of {_some(flat)} or more are saturated: little gradient passes."
+    spreads = [row["std"] for row in rows if math.isfinite(row["std"]) and row["std"] > 0]
+    if len(spreads) > 3 and not 1e-4 < spreads[-1] / spreads[0] < 1e4:
+        change = spreads[-1] / spreads[0]
+        yield f"Warning: the spread of the signal changes by {change:.1e} from input to output."
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more

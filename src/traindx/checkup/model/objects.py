@@ -1,0 +1,140 @@
+"""A model, batches and a loss, however they are given: `train.py:make_model`, a name, an object."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import os
+import runpy
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from traindx.core.nouns import Unreadable
+
+LOSSES = {
+    "cross_entropy": "cross_entropy", "mse": "mse_loss", "mae": "l1_loss", "l1": "l1_loss",
+    "huber": "huber_loss", "bce": "binary_cross_entropy_with_logits", "nll": "nll_loss",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LabelledBatch:
+    """What a model is called with, and the targets; a model that computes its own loss has none."""
+
+    arguments: tuple[Any, ...]
+    keywords: Mapping[str, Any]
+    target: Any
+
+    @property
+    def rows(self) -> int:
+        first = next(
+            (one for one in (*self.arguments, *self.keywords.values()) if hasattr(one, "shape")), None
+        )
+        return int(first.shape[0]) if first is not None and len(first.shape) else 1
+
+
+def object_of(text: str) -> Any:
+    """What `file.py:name` names: called if it is a function without required arguments."""
+    path, _, name = text.rpartition(":")
+    if not os.path.isfile(path):
+        raise Unreadable(f"{path}: there is no such file")
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    try:
+        names = runpy.run_path(path, run_name="traindx_check")
+        if name not in names:
+            raise Unreadable(f"{path} has no {name}")
+        return _called(names[name], text)
+    except Unreadable:
+        raise
+    except (Exception, SystemExit) as error:
+        raise Unreadable(f"{text} failed with {type(error).__name__}: {_line(error)}") from None
+    finally:
+        sys.path.pop(0)
+
+
+def _called(found: Any, text: str) -> Any:
+    import torch
+
+    if isinstance(found, torch.nn.Module) or not callable(found) or hasattr(found, "__iter__"):
+        return found
+    needed = [
+        one.name
+        for one in inspect.signature(found).parameters.values()
+        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+    ]
+    if needed:
+        raise Unreadable(f"{text} needs arguments ({', '.join(needed)}): name a function that needs none")
+    return found()
+
+
+def loss_of(loss: Any) -> Callable[[Any, Any], Any] | None:
+    """A function of output and target; None where the model is to give its own loss."""
+    from torch.nn import functional
+
+    if loss is None or callable(loss):
+        return loss  # type: ignore[no-any-return]
+    if ":" in str(loss):
+        path, _, name = str(loss).rpartition(":")
+        return runpy.run_path(path, run_name="traindx_check").get(name)
+    function = getattr(functional, LOSSES.get(str(loss), str(loss)), None)
+    if function is None:
+        raise Unreadable(f"there is no loss {loss}: give one of {', '.join(LOSSES)}, or file.py:name")
+    return function  # type: ignore[no-any-return]
+
+
+def batches_of(loader: Any, most: int) -> list[LabelledBatch]:
+    """The first batches of whatever gives them; raises Unreadable with one line for what is none."""
+    if not hasattr(loader, "__iter__"):
+        raise Unreadable(f"the data give no batches: a {type(loader).__name__} cannot be iterated over")
+    if isinstance(loader, str | bytes):
+        raise Unreadable("the data are a text: give a loader that yields batches of tensors")
+    try:
+        found = [_batch(one) for one in itertools.islice(iter(loader), most)]
+    except Unreadable:
+        raise
+    except Exception as error:
+        raise Unreadable(f"the loader failed with {type(error).__name__}: {_line(error)}") from None
+    if not found:
+        raise Unreadable("the loader gives no batch")
+    return found
+
+
+def _batch(batch: Any) -> LabelledBatch:
+    import torch
+
+    if isinstance(batch, torch.Tensor):
+        return LabelledBatch((batch,), {}, None)
+    if isinstance(batch, Mapping):
+        return LabelledBatch((), dict(batch), batch.get("labels", batch.get("label", batch.get("targets"))))
+    if isinstance(batch, list | tuple) and len(batch) > 1:
+        return LabelledBatch(tuple(batch[:-1]), {}, batch[-1])
+    if isinstance(batch, list | tuple) and len(batch) == 1:
+        return LabelledBatch(tuple(batch), {}, None)
+    raise Unreadable(f"the loader yields a {type(batch).__name__}: expected (inputs, targets) or a dict")
+
+
+def loss_on(model: Any, batch: LabelledBatch, loss_fn: Callable[[Any, Any], Any] | None) -> tuple[Any, Any]:
+    """Output and loss of a batch; raises Unreadable with one line where they do not fit."""
+    try:
+        output = model(*batch.arguments, **batch.keywords)
+        if loss_fn is None:
+            own = output.get("loss") if isinstance(output, Mapping) else getattr(output, "loss", None)
+            if own is None:
+                raise Unreadable("the model gives no loss of its own: give --loss")
+            return output, own
+        answer = getattr(output, "logits", output)
+        return answer, loss_fn(answer, batch.target)
+    except Unreadable:
+        raise
+    except Exception as error:
+        shapes = ", ".join(str(tuple(one.shape)) for one in batch.arguments if hasattr(one, "shape"))
+        why = f"{type(error).__name__}: {_line(error)}"
+        raise Unreadable(
+            f"the model and loss do not take the batch (inputs {shapes or '?'}): {why}"
+        ) from None
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:160]

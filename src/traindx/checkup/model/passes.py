@@ -1,0 +1,216 @@
+"""Passes over a few batches: gradients batch by batch, activations, the loss of each sample and class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import Any
+
+import torch
+from torch import nn
+
+from traindx.checkup.model.objects import LabelledBatch, loss_on
+from traindx.observe.torch.kinds import activation_shape, is_layer
+
+_HARDEST = 20
+
+
+class ActivationProbe:
+    """Hooks on activations and layers with weights, for as long as it is entered."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self._model = model
+        self._handles: list[Any] = []
+        self.samples: dict[str, list[dict[str, float]]] = {}
+        self._alive: dict[str, torch.Tensor] = {}
+
+    def __enter__(self) -> ActivationProbe:
+        for name, module in self._model.named_modules():
+            shape = activation_shape(module)
+            if shape is not None or is_layer(module):
+                self._handles.append(module.register_forward_hook(self._hook(name or "model", shape)))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for handle in self._handles:
+            handle.remove()
+
+    def _hook(self, name: str, shape: Any) -> Callable[..., None]:
+        def measure(module: nn.Module, inputs: Any, output: Any) -> None:
+            del module, inputs
+            output = output[0] if isinstance(output, tuple) else output
+            if isinstance(output, torch.Tensor) and output.is_floating_point() and output.numel():
+                self._measure(name, shape, output.detach().float())
+
+        return measure
+
+    def _measure(self, name: str, shape: Any, values: torch.Tensor) -> None:
+        low, high = (float(one) for one in values.aminmax())
+        sample = {
+            "mean": float(values.mean()), "std": float(values.std(unbiased=False)), "min": low, "max": high,
+            "zero_share": float((values == 0).float().mean()),
+        }  # fmt: skip
+        if shape is not None and shape.zero is not None and values.dim() > 1:
+            units = (
+                values.flatten(2).transpose(1, 2).flatten(0, 1) if values.dim() > 3 else values.flatten(0, -2)
+            )
+            alive = (units.abs() > shape.zero).any(0)
+            known = self._alive.get(name)
+            self._alive[name] = alive if known is None or known.shape != alive.shape else known | alive
+        if shape is not None and shape.saturates:
+            sample["flat_share"] = float(((values <= shape.low) | (values >= shape.high)).float().mean())
+        self.samples.setdefault(name, []).append(sample)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The means over all calls of each layer."""
+        for name, samples in self.samples.items():
+            row: dict[str, Any] = {"name": name}
+            for key in samples[0]:
+                row[key] = sum(one[key] for one in samples) / len(samples)
+            if name in self._alive:
+                row["dead_share"] = 1.0 - float(self._alive[name].float().mean())
+            yield row
+
+
+class GradientSums:
+    """Gradients of several batches: the norm of each, their mean, and from both how noisy they are."""
+
+    def __init__(self, model: nn.Module) -> None:
+        named = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
+        self.names, self.parameters = [name for name, _ in named], [one for _, one in named]
+        self.norms: list[list[float]] = []
+        self._sums: list[torch.Tensor | None] = [None] * len(named)
+        self._squares = [0.0] * len(named)
+        self.zeros = [0.0] * len(named)
+
+    @property
+    def reached(self) -> list[bool]:
+        return [total is not None for total in self._sums]
+
+    def add(self, loss: Any) -> None:
+        found = torch.autograd.grad(loss, self.parameters, allow_unused=True)
+        norms = []
+        for at, gradient in enumerate(found):
+            if gradient is None:
+                norms.append(math.nan)
+                continue
+            gradient = gradient.detach()
+            norm = float(gradient.norm())
+            norms.append(norm)
+            self._squares[at] += norm * norm
+            self.zeros[at] += float((gradient == 0).float().mean())
+            known = self._sums[at]
+            self._sums[at] = gradient.clone() if known is None else known.add_(gradient)
+        self.norms.append(norms)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Norm of the mean gradient, its share of exact zeros, and its signal-to-noise ratio."""
+        count = len(self.norms)
+        rows: list[dict[str, Any]] = []
+        for at, name in enumerate(self.names):
+            total = self._sums[at]
+            row: dict[str, Any] = {"name": name, "reached": total is not None}
+            if total is not None:
+                mean = total / count
+                norm, weight = float(mean.norm()), float(self.parameters[at].detach().norm())
+                row |= {
+                    "norm": math.sqrt(self._squares[at] / count),
+                    "mean": float(mean.mean()),
+                    "std": float(mean.std(unbiased=False)),
+                    "min": float(mean.min()),
+                    "max": float(mean.max()),
+                    "zero_share": self.zeros[at] / count,
+                    "weight_norm": weight,
+                }
+                noise = self._squares[at] / count - norm * norm
+                if count > 2 and noise > 0:
+                    row["signal_to_noise"] = math.sqrt(norm * norm / noise)
+            rows.append(row)
+        return rows
+
+    def noise_scale(self, batch: int) -> float | None:
+        """The batch size at which noise and signal of the gradient are equal (McCandlish et al., 2018)."""
+        count = len(self.norms)
+        held = [total for total in self._sums if total is not None]
+        if count < 4 or not held:
+            return None
+        mean_square = sum(float((total / count).norm()) ** 2 for total in held)
+        square = sum(self._squares) / count
+        signal = (count * mean_square - square) / (count - 1)
+        noise = batch * (square - mean_square) * count / (count - 1)
+        return noise / signal if signal > 0 and noise > 0 else None
+
+
+def sample_losses(
+    model: nn.Module, batches: Sequence[LabelledBatch], loss_fn: Callable[[Any, Any], Any] | None
+) -> list[dict[str, Any]]:
+    """The loss of every sample, where the loss can be asked for it; empty otherwise."""
+    single = _without_reduction(loss_fn)
+    rows: list[dict[str, Any]] = []
+    if single is None:
+        return rows
+    at = 0
+    for batch in batches:
+        with torch.no_grad():
+            losses = loss_on(model, batch, single)[1]
+        losses = losses.reshape(losses.shape[0], -1).mean(1) if losses.dim() else losses.reshape(1)
+        whole = (
+            torch.is_tensor(batch.target) and batch.target.dim() == 1 and not batch.target.is_floating_point()
+        )
+        for row, value in enumerate(losses.tolist()):
+            target = {"target": int(batch.target[row])} if whole else {}
+            rows.append({"index": at + row, "loss": value, **target})
+        at += batch.rows
+    return rows
+
+
+def _without_reduction(loss_fn: Any) -> Any:
+    import copy
+    import inspect
+
+    if isinstance(loss_fn, nn.Module) and hasattr(loss_fn, "reduction"):
+        other: Any = copy.copy(loss_fn)
+        other.reduction = "none"
+        return other
+    try:
+        known = loss_fn is not None and "reduction" in inspect.signature(loss_fn).parameters
+    except (TypeError, ValueError):
+        known = False
+    return (lambda output, target: loss_fn(output, target, reduction="none")) if known else None
+
+
+def by_class(samples: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Samples and mean loss of each class."""
+    classes = sorted({row["target"] for row in samples if "target" in row})
+    found = []
+    for one in classes[:100]:
+        losses = [row["loss"] for row in samples if row.get("target") == one]
+        found.append({"class": one, "samples": len(losses), "loss": sum(losses) / len(losses)})
+    return found
+
+
+def hardest(samples: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The samples of the highest loss, with their place in the order of the loader."""
+    return sorted(samples, key=lambda row: -row["loss"] if row["loss"] == row["loss"] else -math.inf)[
+        :_HARDEST
+    ]
+
+
+def sensitivity(
+    model: nn.Module, batch: LabelledBatch, loss_fn: Callable[[Any, Any], Any] | None
+) -> list[dict[str, Any]]:
+    """How much the loss changes with each input feature, in units of the feature's spread."""
+    first = batch.arguments[0] if batch.arguments else None
+    if not torch.is_tensor(first) or not first.is_floating_point() or first.dim() != 2:
+        return []
+    inputs = first.detach().clone().requires_grad_(True)
+    moved = LabelledBatch((inputs, *batch.arguments[1:]), batch.keywords, batch.target)
+    gradient = torch.autograd.grad(loss_on(model, moved, loss_fn)[1], inputs, allow_unused=True)[0]
+    if gradient is None:
+        return []
+    sizes = (gradient.abs().mean(0) * first.std(0, unbiased=False)).tolist()
+    total = sum(sizes) or 1.0
+    return [{"feature": at, "share": size / total} for at, size in enumerate(sizes[:1000])]

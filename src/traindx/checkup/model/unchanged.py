@@ -1,0 +1,41 @@
+"""Whatever is measured inside of it, a model is as before afterwards, and so are all random streams."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def unchanged(model: Any) -> Iterator[None]:
+    """Buffers, modes, gradients and random streams are put back; weights are never written to."""
+    import numpy as np
+    import torch
+
+    modes = [(module, module.training) for module in model.modules()]
+    buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
+    gradients = [
+        (parameter, parameter.grad, None if parameter.grad is None else parameter.grad.detach().clone())
+        for parameter in model.parameters()
+    ]
+    streams = (torch.get_rng_state(), random.getstate(), np.random.get_state())
+    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else None
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for buffer, kept in buffers:
+                buffer.copy_(kept)
+            for parameter, held, kept in gradients:
+                parameter.grad = held
+                if held is not None and kept is not None:
+                    held.copy_(kept)
+        for module, training in modes:
+            module.training = training
+        torch.set_rng_state(streams[0])
+        random.setstate(streams[1])
+        np.random.set_state(streams[2])
+        if devices is not None:
+            torch.cuda.set_rng_state_all(devices)

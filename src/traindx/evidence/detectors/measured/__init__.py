@@ -1,0 +1,1 @@
+"""Detectors of what was measured of a model with data, without a training."""

@@ -72,7 +72,7 @@ def _measured(
     model: Any, batches: Sequence[LabelledBatch], loss_fn: Any
 ) -> tuple[dict[str, Any], dict[str, Series]]:
     from traindx.checkup.model.passes import (
-        ActivationProbe,
+        LayerOutputs,
         GradientSums,
         by_class,
         hardest,
@@ -82,7 +82,7 @@ def _measured(
 
     model.train()
     sums, losses, output = GradientSums(model), [], None
-    with ActivationProbe(model) as probe:
+    with LayerOutputs(model) as probe:
         for batch in batches:
             output, loss = loss_on(model, batch, loss_fn)
             if getattr(loss, "dim", lambda: 1)() or not getattr(loss, "requires_grad", False):

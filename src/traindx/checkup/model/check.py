@@ -72,8 +72,8 @@ def _measured(
     model: Any, batches: Sequence[LabelledBatch], loss_fn: Any
 ) -> tuple[dict[str, Any], dict[str, Series]]:
     from traindx.checkup.model.passes import (
-        LayerOutputs,
         GradientSums,
+        OutputHooks,
         by_class,
         hardest,
         sample_losses,
@@ -82,7 +82,7 @@ def _measured(
 
     model.train()
     sums, losses, output = GradientSums(model), [], None
-    with LayerOutputs(model) as probe:
+    with OutputHooks(model) as probe:
         for batch in batches:
             output, loss = loss_on(model, batch, loss_fn)
             if getattr(loss, "dim", lambda: 1)() or not getattr(loss, "requires_grad", False):

@@ -142,11 +142,11 @@ def activations(model: Any, batch: Any) -> LayerTable:
     import torch
 
     from traindx.checkup.model.objects import LabelledBatch, _batch
-    from traindx.checkup.model.passes import LayerOutputs
+    from traindx.checkup.model.passes import OutputHooks
     from traindx.checkup.model.unchanged import unchanged
 
     made: LabelledBatch = _batch(batch)
-    with unchanged(model), torch.no_grad(), LayerOutputs(model) as probe:
+    with unchanged(model), torch.no_grad(), OutputHooks(model) as probe:
         model(*made.arguments, **made.keywords)
     rows = tuple(probe.rows())
     return LayerTable("activations", rows, tuple(_activation_problems(rows)))

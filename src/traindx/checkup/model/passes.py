@@ -16,7 +16,7 @@ from traindx.observe.torch.kinds import activation_shape, is_layer
 _HARDEST = 20
 
 
-class LayerOutputs:
+class OutputHooks:
     """Hooks on activations and layers with weights, for as long as it is entered."""
 
     def __init__(self, model: nn.Module) -> None:
@@ -25,7 +25,7 @@ class LayerOutputs:
         self.samples: dict[str, list[dict[str, float]]] = {}
         self._alive: dict[str, torch.Tensor] = {}
 
-    def __enter__(self) -> LayerOutputs:
+    def __enter__(self) -> OutputHooks:
         for name, module in self._model.named_modules():
             shape = activation_shape(module)
             if shape is not None or is_layer(module):

@@ -91,7 +91,7 @@ def kind_of_target(text: str) -> TargetKind:
         if kind.claims(text):
             return kind
     if is_object(text):
-        raise Unreadable(f"{text}: an object of a script is checked as a model, together with --data and --loss")
+        raise Unreadable(f"{text}: a model in a script is checked together with --data and --loss")
     known = ", ".join(kind.words for kind in KINDS)
     raise Unreadable(f"{text}: it is none of what can be checked: {known}")
 

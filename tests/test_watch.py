@@ -192,18 +192,30 @@ def test_a_budget_is_a_share(budget: Any, share: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "kind"),
     [
-        ({"model": 3}, r"^model must be a torch.nn.Module or a list of them; got int\.$"),
-        ({"model": "net"}, r"^model must be .*; got str\.$"),
-        ({"optimizer": [None]}, r"^optimizer must be a torch.optim.Optimizer or a list .*; got NoneType\.$"),
-        ({"optimizer": torch.nn.Linear(1, 1)}, r"^optimizer must be .*; got Linear\.$"),
-        ({"name": 3}, r"^name must be a text; got int\.$"),
+        ({"model": 3}, "int"),
+        ({"model": "net"}, "str"),
+        ({"optimizer": [None]}, "NoneType"),
+        ({"optimizer": torch.nn.Linear(1, 1)}, "Linear"),
     ],
 )
-def test_what_is_no_model_or_optimizer_is_refused(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(TypeError, match=said):
-        traindx.watch(**given)
+def test_what_cannot_be_watched_is_a_line_and_no_error(
+    given: dict[str, Any], kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with traindx.watch(**given):
+        here = recorders.current()
+        assert here is not None
+        assert not here.off
+    assert (
+        f"traindx: a {kind} cannot be watched: only what is printed of it is recorded"
+        in capsys.readouterr().err
+    )
+
+
+def test_a_name_is_a_text() -> None:
+    with pytest.raises(TypeError, match=r"^name must be a text; got int\.$"):
+        traindx.watch(name=3)  # type: ignore[arg-type]
     assert not Path(".traindx").exists()
 
 
@@ -422,12 +434,11 @@ train(4)
 
 
 @pytest.mark.parametrize("given", ["", "object()"])
-def test_without_torch_it_says_how_to_install_it(tmp_path: Path, given: str) -> None:
+def test_without_torch_it_records_what_is_printed(tmp_path: Path, given: str) -> None:
     done = script(tmp_path, f"sys.modules['torch'] = sys.modules['keras'] = None\ntraindx.watch({given})")
-    assert done.stderr.splitlines()[-1] == (
-        "ModuleNotFoundError: traindx.watch records PyTorch and Keras trainings, "
-        "and neither is installed: pip install torch."
-    )
+    assert done.returncode == 0, done.stderr
+    assert "torch" not in done.stderr
+    assert recordings(tmp_path)
 
 
 def test_watching_loads_neither_the_diagnosis_nor_numpy(tmp_path: Path) -> None:

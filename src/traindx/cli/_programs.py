@@ -36,7 +36,27 @@ def find_program(words: tuple[str, ...], as_module: bool) -> Program:
         say(f"traindx: {text}")
     # A script that refuses an option whose name its source mentions is known only at its end.
     ctx.meta["traindx.misplaced"] = "" if unknown else text
+    announce(program)
     return program
+
+
+def announce(program: Program) -> None:
+    """The framework that the program trains with and what can be seen of it, before anything else.
+
+    A command that cannot work there ends here.
+    """
+    from traindx.observe import agent, frameworks
+    from traindx.observe.launcher_rank import place
+
+    ctx = click.get_current_context()
+    found = None if agent.is_agent(program) else frameworks.of_script(program.path)
+    if found is None:
+        return
+    if refusal := found.refusal(str(ctx.info_name)):
+        raise Failure(refusal)
+    ctx.meta["traindx.framework"] = found.name
+    if not ctx.params.get("quiet") and not ctx.params.get("as_json") and place().speaks:
+        say(f"traindx: {found.line}")
 
 
 def seconds(text: str) -> float:

@@ -107,7 +107,7 @@ def command(path: str, words: tuple[str, ...], as_module: bool, **options: Any) 
 
 def _what_to_confirm(path: str, words: tuple[str, ...], as_module: bool) -> tuple[Run | None, Program, str]:
     """The run to confirm (None: the program is run first), the program and its folder."""
-    from traindx.cli._programs import find_program
+    from traindx.cli._programs import announce, find_program
     from traindx.engine import last_run
     from traindx.experiment.recorded_program import CannotRepeat, program_of
 
@@ -117,7 +117,9 @@ def _what_to_confirm(path: str, words: tuple[str, ...], as_module: bool) -> tupl
         run = last_run(path)
         if words:
             return run, find_program(words, False), os.getcwd()
-        return run, *program_of(run)
+        program, folder = program_of(run)
+        announce(program)
+        return run, program, folder
     except CannotRepeat as error:
         raise Failure(visible(str(error), 400)) from None
     except ValueError as error:

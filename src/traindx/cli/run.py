@@ -127,6 +127,7 @@ def command(
             check_data=check_data,
             options=ctx.meta["traindx.options"],
             misplaced=ctx.meta["traindx.misplaced"],
+            framework=ctx.meta.get("traindx.framework", ""),
         )
     except place.Taken as error:
         raise Failure(str(error)) from None

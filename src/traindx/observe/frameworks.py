@@ -1,24 +1,82 @@
-"""Which framework a program trains with, and what can be seen of it."""
+"""Which framework a program trains with, what can be seen of it, and which commands work there.
+
+The table is used before a command begins, from what a script imports, and at its end, from what was imported.
+"""
 
 from __future__ import annotations
 
+import ast
+import os
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from traindx.core import files
+
+_BACKENDS = {"tensorflow": "TensorFlow", "torch": "PyTorch", "jax": "JAX"}
+_INSIDE = "loss, learning rate, gradients, weights, updates, activations and batches"
+SEEN_OF_JAX = "loss, learning rate, weights, updates, batches, and gradients that the optimizer keeps"
+_PRINTED = "printed output only"
+_TRIALS = ("preflight", "lr-find", "confirm", "treat", "try")
+_FILES = 40
+_BACKEND = re.compile(r"""KERAS_BACKEND["'][\s\],:=]+["'](\w+)""")
+
+
+@dataclass(frozen=True)
+class Framework:
+    """What is seen of it, and the commands that cannot work."""
+
+    name: str
+    seen: str = _INSIDE
+    without: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """`scikit-learn: printed output only; no trials`."""
+        if self.without == _TRIALS:
+            return f"{self.name}: {self.seen}; no trials"
+        return f"{self.name}: {self.seen}" + (f"; no {' or '.join(self.without)}" if self.without else "")
+
+    def refusal(self, command: str) -> str:
+        """The one line for a command that cannot work; empty for others."""
+        if command not in self.without:
+            return ""
+        others = [one for one in ("run", "diagnose", "lint", *_TRIALS[2:4]) if one not in self.without]
+        why = (
+            "only what it prints can be seen"
+            if self.seen == _PRINTED
+            else "what it compiles cannot be changed"
+        )
+        return f"{command} does not work for {self.name}: {why}. Use traindx {_listed(others)}."
+
 
 # By what they import, the one that trains first: Keras computes by another framework, others import several.
-_NAMES = {
-    "keras": "Keras",
-    "tf_keras": "Keras 2 (tf_keras)",
-    "flax": "Flax on JAX",
-    "equinox": "Equinox on JAX",
-    "jax": "JAX",
-    "tensorflow": "TensorFlow",
-    "xgboost": "XGBoost",
-    "lightgbm": "LightGBM",
-    "catboost": "CatBoost",
-    "sklearn": "scikit-learn",
+_KNOWN = {
+    "keras": Framework("Keras 3"),
+    "tf_keras": Framework("Keras 2 (tf_keras)", _PRINTED, _TRIALS),
+    "flax": Framework("Flax on JAX", SEEN_OF_JAX, _TRIALS[:2]),
+    "equinox": Framework("Equinox on JAX", SEEN_OF_JAX, _TRIALS[:2]),
+    "haiku": Framework("Haiku on JAX", SEEN_OF_JAX, _TRIALS[:2]),
+    "optax": Framework("JAX", SEEN_OF_JAX, _TRIALS[:2]),
+    "lightning": Framework("Lightning on PyTorch"),
+    "pytorch_lightning": Framework("Lightning on PyTorch"),
+    "transformers": Framework("Transformers on PyTorch"),
+    "accelerate": Framework("Accelerate on PyTorch"),
+    "torch": Framework("PyTorch"),
+    "jax": Framework("JAX", SEEN_OF_JAX, _TRIALS[:2]),
+    "tensorflow": Framework("TensorFlow"),
+    "xgboost": Framework("XGBoost", _PRINTED, _TRIALS),
+    "lightgbm": Framework("LightGBM", _PRINTED, _TRIALS),
+    "catboost": Framework("CatBoost", _PRINTED, _TRIALS),
+    "sklearn": Framework("scikit-learn", _PRINTED, _TRIALS),
 }
-_BACKENDS = {"tensorflow": "TensorFlow", "torch": "PyTorch", "jax": "JAX"}
+_OF_TORCH = ("lightning", "pytorch_lightning", "transformers", "accelerate", "torch")
+
+
+def _listed(words: list[str]) -> str:
+    return ", ".join(words[:-1]) + f" or {words[-1]}" if len(words) > 1 else "".join(words)
 
 
 def keras_name(version: str, backend: str) -> str:
@@ -26,26 +84,87 @@ def keras_name(version: str, backend: str) -> str:
     return f"Keras {version.partition('.')[0]} on {_BACKENDS.get(backend, backend)}"
 
 
-SEEN_OF_JAX = "loss, learning rate, gradients where the optimizer keeps them, weights, updates and batches"
-
-
 def jax_name(modules: Mapping[str, object] | None = None) -> str:
     """`Flax on JAX with optax`."""
     modules = sys.modules if modules is None else modules
-    name = next((_NAMES[one] for one in ("flax", "equinox") if one in modules), "JAX")
+    name = next((_KNOWN[one].name for one in ("flax", "equinox", "haiku") if one in modules), "JAX")
     return f"{name} with optax" if "optax" in modules else name
+
+
+# Before a program runs.
+
+
+def of_script(path: str | os.PathLike[str] | None) -> Framework | None:
+    """By the imports of a script and of the modules next to it; None where none can be named."""
+    if path is None:
+        return None
+    sources = list(_sources(Path(path)))
+    names = {name: None for _, imports in sources for name in imports}
+    found = next((name for name in _KNOWN if name in names), "")
+    texts = [text for text, _ in sources]
+    if found == "tensorflow" and any("keras" in text for text in texts):
+        found = "keras"
+    if found == "keras":
+        given = next((match[1] for text in texts if (match := _BACKEND.search(text))), "")
+        backend = given or os.environ.get("KERAS_BACKEND", "") or "tensorflow"
+        return replace(_KNOWN["keras"], name=keras_name("3", backend))
+    known = _KNOWN.get(found)
+    if known is not None and known.seen == SEEN_OF_JAX:
+        return replace(known, name=jax_name(names))
+    return known
+
+
+def _sources(script: Path) -> Iterator[tuple[str, set[str]]]:
+    """The text of each file that runs, as far as imports lead to files next to it, and what it imports."""
+    waiting, seen = [script], {script}
+    while waiting and len(seen) < _FILES:
+        path = waiting.pop(0)
+        try:
+            text = files.read(path).decode("utf-8", "replace")
+            tree = ast.parse(text)
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            continue
+        modules = set(_imports(tree))
+        yield text, {name.partition(".")[0] for name in modules}
+        for name in sorted(modules):
+            for folder in {script.parent, path.parent}:
+                base = folder.joinpath(*name.split("."))
+                for one in (base.with_suffix(".py"), base / "__init__.py"):
+                    if one not in seen and one.is_file():
+                        seen.add(one)
+                        waiting.append(one)
+
+
+def _imports(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{one.name}" for one in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (one.name for one in node.names)
+
+
+# At the end.
 
 
 def imported(modules: Mapping[str, object] | None = None) -> str:
     """The framework that was imported and of which no step was seen; empty for PyTorch and for none."""
     modules = sys.modules if modules is None else modules
-    found = next((name for name in _NAMES if name in modules), "")
+    found = next((name for name in _KNOWN if name in modules and name not in _OF_TORCH), "")
     if found == "keras":
         keras = modules["keras"]
         config = getattr(keras, "config", None)
         backend = config.backend() if config is not None and hasattr(config, "backend") else ""
         return keras_name(str(getattr(keras, "__version__", "")), str(backend))
-    return _NAMES.get(found, "")
+    return (
+        jax_name(modules)
+        if found and _KNOWN[found].seen == SEEN_OF_JAX
+        else _KNOWN[found].name
+        if found
+        else ""
+    )
 
 
 def blind(modules: Mapping[str, object] | None = None) -> str:

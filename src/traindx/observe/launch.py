@@ -36,7 +36,8 @@ _NO_TERMINAL = ("CI", "JPY_PARENT_PID", "COLAB_RELEASE_TAG")
 class Launch:
     """What to run and how to record it; `options` are the words of the command line that said so.
 
-    `misplaced` is the line for a script that refuses an option which was meant for traindx.
+    `misplaced` is the line for a script that refuses an option which was meant for traindx, `framework` the
+    one that was named before the start.
     """
 
     program: Program
@@ -54,6 +55,7 @@ class Launch:
     options: tuple[str, ...] = ()
     misplaced: str = ""
     check_data: bool = True
+    framework: str = ""
 
 
 def plan(program: Program, out: str | None, **options: object) -> Launch:
@@ -208,6 +210,8 @@ class Observed:
         lost = f"{why}: {dropped} lines of the recording were lost" if dropped else ""
         how, text = self.recorder.ended(*self.how)
         framework = self.recorder.framework if self.recorder.step else frameworks.blind()
+        if self.recorder.step and framework.partition(":")[0] == self.launch.framework:
+            framework = ""  # as it was said
         ended = {"how": how, "text": text, "framework": framework, "lost": lost}
         code = self._monitor.end(ended)
         self.result = 2 if code is None else code

@@ -85,6 +85,8 @@ class Recorder(FactsFile):
         self.world = 1
         # The framework that trains and what is seen of it, where that is worth a line.
         self.framework = ""
+        # How often the script has printed.
+        self.printed = 0
         self.closed = False
 
     # What the probes call.
@@ -180,6 +182,7 @@ class Recorder(FactsFile):
         """What the script printed."""
         if not text or self.closed:
             return
+        self.printed += 1
         self._pending.text(stream, self.step, self.now(), text)
         if "\n" in text:
             self._tick_output()

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from traindx.observe import children, ending, environment, watch_arguments
+from traindx.observe import children, ending, environment, frameworks, watch_arguments
 from traindx.observe import folder as place
 from traindx.observe.import_hook import forget
 from traindx.observe.logged_values import numbers_of
@@ -134,6 +134,7 @@ def watch(
     recorder.journal.begin()
     _latest = Watch(recorder, joined=False)
     _odd.clear()
+    _announce(rank.speaks)
     _follow_forks()
     children.install_when_there(recorder)
     _hint(recorder, models, optimizers)
@@ -197,9 +198,7 @@ def _folder(out: str | os.PathLike[str] | None, name: str | None) -> Path:
 
 
 def _hint(recorder: Recorder, models: list[object], optimizers: list[object]) -> None:
-    """What the script names is known before its first step; Keras names its models itself."""
-    models = [one for one in models if not watch_arguments.of_keras(one)]
-    optimizers = [one for one in optimizers if not watch_arguments.of_keras(one)]
+    """What the script names is known before its first step; Keras and JAX name their models themselves."""
     if not models and not optimizers:
         return
     try:
@@ -212,6 +211,13 @@ def _hint(recorder: Recorder, models: list[object], optimizers: list[object]) ->
             watching.guard("hints", watching.names.saw, one)
     except Exception as error:
         recorder.failed("pytorch", error)
+
+
+def _announce(speaks: bool) -> None:
+    """What can be seen of a framework other than PyTorch, which everything is seen of."""
+    found = frameworks.of_script(getattr(sys.modules.get("__main__"), "__file__", None))
+    if found is not None and found.name != "PyTorch" and speaks:
+        say(found.line)
 
 
 def _follow_forks() -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import sys
 from collections.abc import Mapping
 
+from traindx.observe.stderr_lines import say
+
 _SHARE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*")
 _MOST = 0.5
-_KERAS = ("keras", "tf_keras")
+_OTHERS = ("keras", "tf_keras", "flax", "equinox", "optax", "jax", "jaxlib", "haiku")
 
 
 def share(budget: str | float) -> float:
@@ -39,31 +40,19 @@ def listed(value: object) -> list[object]:
 
 
 def check(models: list[object], optimizers: list[object]) -> None:
-    """Raise when no framework is there, or when something given is of another kind."""
+    """One line for each kind of thing that cannot be watched; those of PyTorch are left in the lists."""
     torch = sys.modules.get("torch")
-    if torch is None and not _installed("torch") and not _installed("keras"):
-        raise ModuleNotFoundError(
-            "traindx.watch records PyTorch and Keras trainings, and neither is installed: pip install torch.",
-            name="torch",
-        )
-    expectations = (
-        ("model", models, "nn", "Module", "a torch.nn.Module"),
-        ("optimizer", optimizers, "optim", "Optimizer", "a torch.optim.Optimizer"),
-    )
-    for word, objects, home, kind, expected in expectations:
+    kinds = (("nn", "Module", models), ("optim", "Optimizer", optimizers))
+    for home, kind, objects in kinds:
         cls = getattr(getattr(torch, home, None), kind, None)
-        for one in objects:
-            if not of_keras(one) and (cls is None or not isinstance(one, cls)):
-                raise TypeError(f"{word} must be {expected} or a list of them; got {type(one).__name__}.")
+        for one in list(objects):
+            if cls is not None and isinstance(one, cls):
+                continue
+            objects.remove(one)
+            if not of_another(one):
+                say(f"a {type(one).__name__} cannot be watched: only what is printed of it is recorded")
 
 
-def of_keras(value: object) -> bool:
-    """Whether it is a model or an optimizer of Keras, by any version."""
-    return any(kind.__module__.partition(".")[0] in _KERAS for kind in type(value).__mro__)
-
-
-def _installed(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ValueError:
-        return False
+def of_another(value: object) -> bool:
+    """Whether it is of a framework that names its models itself: Keras of any version, JAX."""
+    return any(kind.__module__.partition(".")[0] in _OTHERS for kind in type(value).__mro__)

@@ -64,6 +64,7 @@ def compiled(training: JaxTraining, jit: Callable[..., Any], function: Any, opti
     def call(*args: Any, **kwargs: Any) -> Any:
         notes = seen.notes
         if (notes is not None and not notes.trains) or not training.active:
+            training.steps.paused()
             return theirs(*args, **kwargs)
         if not clean():
             result = theirs(*args, **kwargs)
@@ -75,7 +76,13 @@ def compiled(training: JaxTraining, jit: Callable[..., Any], function: Any, opti
         before = training.begins(call, notes, args, kwargs)
         result = theirs(*args, **kwargs)
         if seen.notes is not None and seen.notes.trains:
+            if seen.notes is not notes:
+                training.guard(
+                    "graph", lambda: training.steps.facts.graph(theirs.trace(*args, **kwargs).jaxpr)
+                )
             training.stepped(call, seen.notes, (args, kwargs), result, began, before, seen.notes is not notes)
+        elif seen.notes is not None:
+            training.steps.paused()
         return result
 
     for name in _KEPT:

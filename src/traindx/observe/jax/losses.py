@@ -38,6 +38,7 @@ def loss_fact(name: str, output: Any, target: Any) -> dict[str, Any]:
         "output_dtype": _dtype(output),
         "target_dtype": _dtype(target),
         "broadcasts": not classes and _stretches(given, wanted),
+        "broadcast_shape": _text(_together(given, wanted)),
         "shape": given,
     }
 
@@ -54,11 +55,13 @@ def _text(shape: tuple[int, ...]) -> str:
     return "x".join(map(str, shape)) or "scalar"
 
 
-def _stretches(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Whether both become larger than either, or one of two batches is stretched over the other."""
-    if one == other or not one or not other:
-        return False
+def _together(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
     try:
-        return tuple(np.broadcast_shapes(one, other)) not in (one, other) or len(one) == len(other)
+        return tuple(np.broadcast_shapes(one, other))
     except ValueError:
-        return False
+        return one
+
+
+def _stretches(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether two arrays become larger than either of them."""
+    return bool(one) and bool(other) and _together(one, other) not in (one, other)

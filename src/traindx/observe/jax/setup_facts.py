@@ -11,6 +11,7 @@ import numpy as np
 
 from traindx.observe import frameworks
 from traindx.observe.jax.batches import inputs_and_targets
+from traindx.observe.jax.graph import stretched
 from traindx.observe.jax.pytrees import leaves, sample
 from traindx.observe.jax.tracing import Notes
 from traindx.observe.recorder import Recorder
@@ -29,8 +30,10 @@ class JaxFacts:
         self._optimizers: list[dict[str, Any]] = []
         self._losses: dict[str, dict[str, Any]] = {}
         self._limit: float | None = None
+        self._decay: float | None = None
         self._rate: float | None = None
         self._schedule: Any = None
+        self._lost = False
 
     @property
     def only_optimizer(self) -> dict[str, Any] | None:
@@ -43,6 +46,8 @@ class JaxFacts:
         self._model(notes, given)
         self.optimizers(notes.optimizers)
         self._loss_calls(notes)
+        if notes.state_dropped:
+            self.state_lost("the state that its update returns does not leave the step")
         where, _ = inputs_and_targets(notes, given)
         if where is not None:
             self.recorder.setting("batch_size", int(given[where].shape[0]))
@@ -98,7 +103,10 @@ class JaxFacts:
                     self.recorder.setting("clip", fact["limit"])
             elif "decay" in fact:
                 self.recorder.setting("weight_decay", fact["decay"])
+                self._decay = fact["decay"]
             elif fact not in self._optimizers:
+                if self._decay is not None:  # before the optimizer: an L2 term of the gradient
+                    fact["group"].setdefault("weight_decay", self._decay)
                 self._optimizers.append(fact)
                 self._optimizer(fact)
 
@@ -135,6 +143,12 @@ class JaxFacts:
             if len(self._losses) == 1:
                 self.recorder.setting("loss_function", next(iter(self._losses)))
 
+    def graph(self, jaxpr: Any) -> None:
+        """What was compiled for a step, as JAX remembers it from its tracing."""
+        found = stretched(jaxpr)
+        if found:
+            self.recorder.fact("graph", {"stretched": found})
+
     def rate(self, step: int, sampled: bool) -> float | None:
         """The learning rate of a step; a schedule is asked at sampled steps only."""
         if self._schedule is None:
@@ -146,6 +160,12 @@ class JaxFacts:
             return float(np.asarray(self._schedule(count)))
         self._schedule = None
         return None
+
+    def state_lost(self, why: str) -> None:
+        """The optimizer begins again at each step."""
+        if not self._lost:
+            self._lost = True
+            self.recorder.event("optimizer_state_reset", why)
 
     def norms(self, norm: float, *, raw: bool) -> dict[str, float]:
         """The norm of all gradients; moments hold gradients as they are after clipping."""
@@ -168,9 +188,7 @@ class JaxFacts:
                     self.recorder.row({"lr": rate}, step)
         late = [count for step, count in counted if step > _RESET_AFTER]
         if len(late) > 1 and not any(late):
-            self.recorder.event(
-                "optimizer_state_lost", "the optimizer counts no steps", {"samples": len(late)}
-            )
+            self.state_lost(f"it had counted no step in {len(late)} samples")
         budget = self.recorder.budget
         self.recorder.fact(
             "overhead",

@@ -32,6 +32,7 @@ _IN_A_ROW = 3
 _LOOP_ROWS = 500
 # So few steps of a function that only differentiates were for a look at gradients.
 _TRIED = 3
+_TIMED = 16
 # An update so small compared with its weight is mostly rounding: no gradient can be read from it.
 _ROUNDING = 1e-5
 
@@ -70,6 +71,7 @@ class JaxSteps:
         self._lead_updates = False
         self._ended: float | None = None
         self._memory_read = -math.inf
+        self._window: tuple[float, int, int] | None = None
         self._last_row = 0
         self._waiting: list[Row] = []
         self._bad_in_a_row = 0
@@ -119,8 +121,7 @@ class JaxSteps:
         self._last_row = recorder.step
         since = self._ended if self._ended is not None else began
         row: Row = {"t": recorder.now(), "step": recorder.step}
-        if self._ended is not None and not traced and not full:
-            row["step_s"] = (now - since) / notes.repeats
+        self._time(row, now, notes.repeats)
         if notes.loss is not None:
             row[_WAITING] = reach(result, notes.loss)
         rate = self.facts.rate(recorder.step, full)
@@ -130,6 +131,8 @@ class JaxSteps:
             value = sample(leaves(arguments)[notes.rate])
             row["lr"] = None if value is None else float(value[0])
         self._memory(row, now)
+        if full or traced:
+            self.paused()
         if full and before is not None:
             self._sample(notes, before, arguments, result, row, now - began, traced)
         self._waiting.append(row)
@@ -211,6 +214,21 @@ class JaxSteps:
         if self.recorder.stop_on_critical and self._bad_in_a_row >= _IN_A_ROW:
             reason = f"the loss is {loss} at step {row['step']}, for {_IN_A_ROW} steps in a row"
             self.recorder.stop_soon(f"stopped on a critical problem: {reason}")
+
+    def paused(self) -> None:
+        """Something else than training went on: the time until the next step says nothing of it."""
+        self._window = None
+
+    def _time(self, row: Row, now: float, steps: int) -> None:
+        """The mean over some steps without a pause: single calls return before their work is done."""
+        printed = self.recorder.printed
+        if self._window is not None and self._window[2] == printed:
+            began, count, _ = self._window
+            if count + steps < _TIMED:
+                self._window = began, count + steps, printed
+                return
+            row["step_s"] = (now - began) / (count + steps)
+        self._window = now, 0, printed
 
     def _memory(self, row: Row, now: float) -> None:
         if now - self._memory_read >= _MEMORY_EVERY:

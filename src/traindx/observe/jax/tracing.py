@@ -37,7 +37,8 @@ class Notes:
     counts: list[int] = field(default_factory=list)
     rate: int | None = None
     repeats: int = 1
-    dropped: bool = False
+    # The new state of the optimizer does not leave, while the weights that it updated do.
+    state_dropped: bool = False
     optimizers: list[dict[str, Any]] = field(default_factory=list)
     loss_calls: list[dict[str, Any]] = field(default_factory=list)
 
@@ -133,7 +134,6 @@ class Frame:
             self._find_loss(outputs)
             if not notes.updated and not notes.gradients and not self._applied:
                 notes.updated = self._by_name(outputs)
-            notes.dropped = self._applied and not notes.updated
             self._find_moments(outputs)
             self._find_batch(outputs)
         self._held.clear()
@@ -192,6 +192,8 @@ class Frame:
                 if [_shape(leaf) for leaf in old] != shapes or len(new) != len(old):
                     continue
                 places = [(self.place(one), leaving.get(id(two))) for one, two in zip(old, new, strict=True)]
+                if self.notes.updated and all(i is not None and o is None for i, o in places):
+                    self.notes.state_dropped = True
                 found = {n: (i, o) for n, (i, o) in enumerate(places) if i is not None and o is not None}
                 self.notes.moments.setdefault(moment, found)
             for words, leaf in before:

@@ -77,9 +77,7 @@ def compiled(training: JaxTraining, jit: Callable[..., Any], function: Any, opti
         result = theirs(*args, **kwargs)
         if seen.notes is not None and seen.notes.trains:
             if seen.notes is not notes:
-                training.guard(
-                    "graph", lambda: training.steps.facts.graph(theirs.trace(*args, **kwargs).jaxpr)
-                )
+                training.guard("graph", _read_graph, training, theirs, seen.notes, args, kwargs)
             training.stepped(call, seen.notes, (args, kwargs), result, began, before, seen.notes is not notes)
         elif seen.notes is not None:
             training.steps.paused()
@@ -89,6 +87,11 @@ def compiled(training: JaxTraining, jit: Callable[..., Any], function: Any, opti
         if hasattr(theirs, name):
             setattr(call, name, getattr(theirs, name))
     return call
+
+
+def _read_graph(training: JaxTraining, theirs: Any, notes: Notes, args: Any, kwargs: Any) -> None:
+    """JAX remembers what it traced just now: nothing runs again."""
+    training.steps.facts.graph(theirs.trace(*args, **kwargs).jaxpr, notes)
 
 
 def _pass_on(outer: Frame, notes: Notes, arguments: Any, result: Any, times: int = 1) -> None:

@@ -1,12 +1,17 @@
-"""What JAX made of a step that trains, read where it lies: shapes that are stretched to each other."""
+"""What JAX made of a step that trains, as it remembers it: stretched shapes, a loss written by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import Any
 
 _MOST = 20_000
 _COMPARES = ("sub", "squared_difference")
+_CHAIN = 8
+_POWERS = ("integer_pow", "square")
+_REDUCES = ("reduce_sum", "convert_element_type", "reshape", "squeeze")
+_SHAPES = ("broadcast_in_dim", "reshape", "squeeze", "convert_element_type")
 
 
 def stretched(jaxpr: Any) -> list[dict[str, str]]:
@@ -22,6 +27,44 @@ def stretched(jaxpr: Any) -> list[dict[str, str]]:
                 size = sources[0][0]
                 found.append({"operation": "Sub", "from": f"{size}x1", "to": f"{size}x{size}"})
     return found[:4]
+
+
+def compared(jaxpr: Any, loss: int) -> tuple[str, int, tuple[int, ...]] | None:
+    """The kind of a loss that is a mean of differences, the argument it compares with, the output's shape."""
+    inner = getattr(jaxpr, "jaxpr", jaxpr)
+    made = {id(var): equation for equation in inner.eqns for var in equation.outvars}
+    given = {id(var): place for place, var in enumerate(inner.invars)}
+    var, kind, divisor = inner.outvars[loss], "", 1.0
+    for _ in range(_CHAIN):
+        equation = made.get(id(var))
+        if equation is None:
+            return None
+        name = equation.primitive.name
+        if name in _POWERS and equation.params.get("y", 2) == 2:
+            kind = "mse"
+        elif name == "abs":
+            kind = "mae"
+        elif name == "sub" and kind:
+            mean = divisor == prod(equation.outvars[0].aval.shape)
+            return _sides(kind, equation, made, given) if mean else None
+        elif name == "div" and hasattr(equation.invars[1], "val"):
+            divisor *= float(equation.invars[1].val)
+        elif name not in _REDUCES:
+            return None
+        var = equation.invars[0]
+    return None
+
+
+def _sides(
+    kind: str, equation: Any, made: dict[int, Any], given: dict[int, int]
+) -> tuple[str, int, tuple[int, ...]] | None:
+    for one, other in (equation.invars, equation.invars[::-1]):
+        source = one
+        while (before := made.get(id(source))) is not None and before.primitive.name in _SHAPES:
+            source = before.invars[0]
+        if id(source) in given and id(other) not in given and hasattr(other, "aval"):
+            return kind, given[id(source)], tuple(other.aval.shape)
+    return None
 
 
 def _is_table(equation: Any, sources: list[tuple[int, ...]]) -> bool:

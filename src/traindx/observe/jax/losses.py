@@ -43,6 +43,22 @@ def loss_fact(name: str, output: Any, target: Any) -> dict[str, Any]:
     }
 
 
+def written_fact(kind: str, shape: tuple[int, ...]) -> dict[str, Any]:
+    """A loss that the script writes itself, over outputs and targets of one shape."""
+    return {
+        "function": f"{kind} written by hand",
+        "kind": kind,
+        "reduction": "mean",
+        "from_logits": False,
+        "output_shape": _text(shape),
+        "target_shape": _text(shape),
+        "output_dtype": "float32",
+        "target_dtype": "float32",
+        "broadcasts": False,
+        "shape": shape,
+    }
+
+
 def _shape(value: Any) -> tuple[int, ...]:
     return tuple(int(size) for size in np.shape(value))
 

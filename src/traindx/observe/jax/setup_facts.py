@@ -11,7 +11,8 @@ import numpy as np
 
 from traindx.observe import frameworks
 from traindx.observe.jax.batches import inputs_and_targets
-from traindx.observe.jax.graph import stretched
+from traindx.observe.jax.graph import compared, stretched
+from traindx.observe.jax.losses import written_fact
 from traindx.observe.jax.pytrees import leaves, sample
 from traindx.observe.jax.tracing import Notes
 from traindx.observe.recorder import Recorder
@@ -143,11 +144,20 @@ class JaxFacts:
             if len(self._losses) == 1:
                 self.recorder.setting("loss_function", next(iter(self._losses)))
 
-    def graph(self, jaxpr: Any) -> None:
+    def graph(self, jaxpr: Any, notes: Notes) -> None:
         """What was compiled for a step, as JAX remembers it from its tracing."""
         found = stretched(jaxpr)
         if found:
             self.recorder.fact("graph", {"stretched": found})
+        if notes.loss_calls or notes.loss_place is None or notes.repeats > 1:
+            return
+        written = compared(jaxpr, notes.loss_place)
+        if written is not None and written[1] < len(notes.arrays):
+            kind, place, shape = written
+            target = notes.arrays[place]
+            if target in notes.batch:
+                notes.target = target
+                notes.loss_calls.append(written_fact(kind, shape))
 
     def rate(self, step: int, sampled: bool) -> float | None:
         """The learning rate of a step; a schedule is asked at sampled steps only."""

@@ -11,7 +11,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from traindx.observe.jax.pytrees import Names, Path, is_array, is_float, leaves, names, short, with_paths
+from traindx.observe.jax.pytrees import (
+    Names,
+    Path,
+    is_array,
+    is_float,
+    is_tracer,
+    leaves,
+    names,
+    short,
+    with_paths,
+)
 
 # Parts of a path below which an optimizer keeps numbers of each weight.
 State = list[tuple[Names, Any]]
@@ -26,6 +36,9 @@ class Notes:
     weights: list[int] = field(default_factory=list)
     names: list[Names] = field(default_factory=list)
     loss: Path | None = None
+    loss_place: int | None = None
+    # Places of those arguments that are traced.
+    arrays: list[int] = field(default_factory=list)
     losses: int = 0
     gradients: dict[int, int] = field(default_factory=dict)
     updated: dict[int, int] = field(default_factory=dict)
@@ -131,7 +144,10 @@ class Frame:
         notes.gradients = self._positions(outputs, self._gradients)
         notes.updated = self._positions(outputs, self._updated)
         if notes.weights:
+            notes.arrays = [place for place, (_, leaf) in enumerate(self.inputs) if is_tracer(leaf)]
             self._find_loss(outputs)
+            places = [place for place, (path, _) in enumerate(outputs) if path == notes.loss]
+            notes.loss_place = places[0] if places else None
             if not notes.updated and not notes.gradients and not self._applied:
                 notes.updated = self._by_name(outputs)
             self._find_moments(outputs)

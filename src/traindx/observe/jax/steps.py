@@ -72,6 +72,7 @@ class JaxSteps:
         self._ended: float | None = None
         self._memory_read = -math.inf
         self._window: tuple[float, int, int] | None = None
+        self._latest: Any = None
         self._last_row = 0
         self._waiting: list[Row] = []
         self._bad_in_a_row = 0
@@ -121,9 +122,9 @@ class JaxSteps:
         self._last_row = recorder.step
         since = self._ended if self._ended is not None else began
         row: Row = {"t": recorder.now(), "step": recorder.step}
-        self._time(row, now, notes.repeats)
         if notes.loss is not None:
             row[_WAITING] = reach(result, notes.loss)
+        self._time(row, now)
         rate = self.facts.rate(recorder.step, full)
         if rate is not None:
             row["lr"] = rate
@@ -183,8 +184,7 @@ class JaxSteps:
         while self._waiting:
             row = self._waiting[0]
             loss = row.get(_WAITING)
-            ready = getattr(loss, "is_ready", None)
-            if not all_of_them and ready is not None and not ready():
+            if not all_of_them and not _is_ready(loss):
                 break
             self._waiting.pop(0)
             if loss is None:
@@ -219,16 +219,19 @@ class JaxSteps:
         """Something else than training went on: the time until the next step says nothing of it."""
         self._window = None
 
-    def _time(self, row: Row, now: float, steps: int) -> None:
-        """The mean over some steps without a pause: single calls return before their work is done."""
-        printed = self.recorder.printed
+    def _time(self, row: Row, now: float) -> None:
+        """The mean over some steps without a pause, while the device is not behind the calls."""
+        loss, self._latest = self._latest, row.get(_WAITING)
+        if not _is_ready(loss):
+            self._window = None
+            return
+        step, printed = self.recorder.step, self.recorder.printed
         if self._window is not None and self._window[2] == printed:
-            began, count, _ = self._window
-            if count + steps < _TIMED:
-                self._window = began, count + steps, printed
+            began, first, _ = self._window
+            if step - first < _TIMED:
                 return
-            row["step_s"] = (now - began) / (count + steps)
-        self._window = now, 0, printed
+            row["step_s"] = (now - began) / (step - first)
+        self._window = now, step, printed
 
     def _memory(self, row: Row, now: float) -> None:
         if now - self._memory_read >= _MEMORY_EVERY:
@@ -381,6 +384,12 @@ class JaxSteps:
                 "optimizer_never_stepped", f"no weight changed in {layers.updates} sampled steps"
             )
         self.facts.end(self.batches.facts(), self.recorder.step, self._counted)
+
+
+def _is_ready(value: Any) -> bool:
+    """Whether a number has arrived from its device."""
+    ready = getattr(value, "is_ready", None)
+    return ready is None or _deleted(value) or bool(ready())
 
 
 def _deleted(value: Any) -> bool:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,13 @@ def test_words_of_an_agent() -> None:
         assert (told and " ".join(told.args)) == after
         assert is_agent(agent)
     assert is_agent(Program("script", "/usr/bin/torchrun"))
+    if find_spec("accelerate") is not None:
+        launch = Program("script", "/usr/bin/accelerate", ("launch", "--cpu", "train.py", "a"))
+        told = with_traindx(launch, ours)
+        assert is_agent(launch)
+        assert told is not None
+        assert " ".join(told.args) == "launch --cpu -m traindx run --steps 3 train.py a"
+        assert not is_agent(Program("script", "/usr/bin/accelerate", ("config",)))
     assert not is_agent(Program("script", "train.py"))
     assert not is_agent(Program("module", "torch.distributed"))
 
@@ -193,3 +201,38 @@ def test_spawned_child_runs_where_traindx_cannot_be_imported(tmp_path: Path) -> 
         check=True,
     )
     assert done.stdout == "multiprocessing.spawn\n"
+
+
+LIGHTNING = """\
+import lightning as L
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+
+class Net(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 1)
+
+    def training_step(self, batch, at):
+        return torch.nn.functional.mse_loss(self.layer(batch[0]), batch[1])
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+data = DataLoader(TensorDataset(torch.randn(48, 4), torch.randn(48, 1)), batch_size=4)
+trainer = L.Trainer(max_epochs=1, accelerator="cpu", devices=2, strategy="ddp", logger=False,
+                    enable_checkpointing=False, enable_progress_bar=False)
+trainer.fit(Net(), data)
+"""
+
+
+@pytest.mark.skipif(find_spec("lightning") is None, reason="needs lightning")
+def test_both_ranks_of_lightning_s_own_launcher(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(LIGHTNING)
+    recorded(tmp_path, "--quiet", "train.py")
+    folder = recording(tmp_path)
+    assert files(folder) == ["rank-0.jsonl", "rank-1.jsonl"]
+    assert [steps(folder / name) for name in files(folder)] == [list(range(1, STEPS + 1))] * 2
+    assert facts(folder)["config"]["epochs"] == 1

@@ -235,3 +235,13 @@ def test_a_function_that_asked_for_its_locals_keeps_them_as_they_were() -> None:
         return settings | {"lr": lr} if later else {}
 
     assert set(train()) == {"lr"}
+
+
+def test_what_a_trainer_wraps_goes_by_the_name_of_the_wrapper() -> None:
+    wrapped = pytest.importorskip("lightning.pytorch.core.optimizer").LightningOptimizer
+
+    def train() -> str | None:
+        opt_d = wrapped(torch.optim.SGD(Net().parameters(), 0.1))
+        return variable_name(opt_d._optimizer)
+
+    assert train() == "opt_d"

@@ -1,5 +1,7 @@
 """`traindx run -m torch.distributed.run ... train.py`: the agent's workers run under traindx instead.
 
+The same for `accelerate launch`.
+
 The agent itself trains nothing and is not recorded.
 """
 
@@ -14,20 +16,24 @@ from dataclasses import replace
 
 from traindx.observe.program import Program
 
-_MODULES = ("torch.distributed.run", "torch.distributed.launch")
+_ACCELERATE = "accelerate.commands.launch"
+_MODULES = ("torch.distributed.run", "torch.distributed.launch", _ACCELERATE)
+_PROGRAMS = ("torchrun", "accelerate", "accelerate-launch")
 
 
 def is_agent(program: Program) -> bool:
     if program.kind == "module":
         return program.name in _MODULES
-    return program.kind == "script" and os.path.basename(program.name) == "torchrun"
+    name = os.path.basename(program.name)
+    starts = name != "accelerate" or program.args[:1] == ("launch",)
+    return program.kind == "script" and name in _PROGRAMS and starts
 
 
 def with_traindx(program: Program, options: tuple[str, ...]) -> Program | None:
     """The agent's command line with us before the user's script; None where that cannot be read."""
     args = list(program.args)
     try:
-        at, module = _script_at(args)
+        at, module = _script_at(program, args)
     except (Exception, SystemExit):
         return None
     before = args[:at]
@@ -37,15 +43,19 @@ def with_traindx(program: Program, options: tuple[str, ...]) -> Program | None:
     return replace(program, args=(*before, "-m", "traindx", "run", *options, *target, *args[at + 1 :]))
 
 
-def _script_at(args: list[str]) -> tuple[int, bool]:
+def _script_at(program: Program, args: list[str]) -> tuple[int, bool]:
     """Where the user's script stands among the agent's arguments, and whether it is a module."""
     known = set(sys.modules)
-    run = importlib.import_module("torch.distributed.run")
+    of_accelerate = "accelerate" in program.name
+    name = _ACCELERATE if of_accelerate else "torch.distributed.run"
+    run = importlib.import_module(name)
+    parser = run.launch_command_parser() if of_accelerate else run.get_args_parser()
+    own = args[1:] if program.kind == "script" and args[:1] == ["launch"] else args
     with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
-        parsed = run.get_args_parser().parse_args(args)
-    if "torch.distributed.run" not in known:
+        parsed = parser.parse_args(own)
+    if name not in known:
         # Python warns when it runs a module that has been imported before.
-        del sys.modules["torch.distributed.run"]
+        del sys.modules[name]
     at = len(args) - len(parsed.training_script_args) - 1
     if parsed.no_python or args[at] != parsed.training_script:
         raise ValueError("the agent starts something other than a Python program")

@@ -51,6 +51,8 @@ def follow(recorder: Recorder, options: Options) -> None:
     in_forked_child(lambda: forked(recorder))
     when_imported("multiprocessing.spawn", _watch_spawn)
     when_imported("multiprocessing.forkserver", _watch_forkserver)
+    for package in ("lightning.fabric", "lightning_fabric"):
+        when_imported(f"{package}.strategies.launchers.subprocess_script", _watch_scripts)
 
 
 def in_forked_child(call: Callable[[], None]) -> None:
@@ -74,12 +76,16 @@ def forked(recorder: Recorder) -> None:
 
 
 class Waiting(Journal):
-    """Keeps lines until the process has done a step, then hands them to a file with a free number."""
+    """Keeps lines until the process has done a step, then hands them to a file with a free number.
 
-    def __init__(self, recorder: Recorder) -> None:
+    The launcher has the first number: as a rank of its own where it trains, too (`launcher_trains`).
+    """
+
+    def __init__(self, recorder: Recorder, *, launcher_trains: bool = False) -> None:
         super().__init__(recorder.folder, recorder.rank, recorder.started)
         self._recorder = recorder
         self._lines: list[bytes] = []
+        self._before = 0 if launcher_trains else 1
 
     def append(self, lines: bytes) -> bool:
         if self.size < _KEPT:
@@ -94,7 +100,7 @@ class Waiting(Journal):
     def _open_now(self) -> bool:
         recorder = self._recorder
         rank = _distributed_rank()
-        number = _claimed(recorder.folder, None if rank is None else rank + 1)
+        number = _claimed(recorder.folder, None if rank is None else rank + self._before)
         if number is None:
             return False
         if rank is None:
@@ -155,7 +161,7 @@ def _at_exit(recorder: Recorder) -> None:
 # Spawned children.
 
 
-def observe() -> None:
+def observe(*, launcher_trains: bool = False) -> None:
     """In a process that was spawned or serves forks: begin to record, in memory at first."""
     notes = json.loads(os.environ[VARIABLE])
     folder, options = Path(notes["folder"]), notes["options"]
@@ -164,7 +170,7 @@ def observe() -> None:
 
         begin_child()
     recorder = start(folder, rank=1, **options, facts=written_facts(folder)[0])
-    recorder.journal = Waiting(recorder)
+    recorder.journal = Waiting(recorder, launcher_trains=launcher_trains)
     recorder.insist = lambda why: leave(recorder.close, why)
     Overheard(recorder.output).listen()
     reads = FilesRead(lambda files: recorder.fact("files_read", files), notes["folder"])
@@ -243,6 +249,17 @@ def _watch_spawn(spawn: Any) -> None:
         return [w.replace(before, ours, 1) if isinstance(w, str) else w for w in theirs(**arguments)]
 
     spawn.get_command_line = get_command_line
+
+
+def _watch_scripts(launcher: Any) -> None:
+    """Lightning starts the script again for each further rank: under us."""
+    theirs = launcher._basic_subprocess_cmd
+
+    def _basic_subprocess_cmd() -> list[str]:
+        python, *words = theirs()
+        return [python, "-m", "traindx.observe.script_child", *words]
+
+    launcher._basic_subprocess_cmd = _basic_subprocess_cmd
 
 
 def _watch_forkserver(forkserver: Any) -> None:

@@ -168,6 +168,9 @@ _HERE = Path(__file__).parents[2]
 _ASIDE = (f"{Path(torch.__file__).parent}{os.sep}", f"{_HERE}{os.sep}")
 _VAGUE = frozenset({"self", "cls", "args", "kwargs", "module", "obj"})
 _MANY = 64
+# Frameworks that run the loop, and what they wrap an optimizer in.
+_TRAINERS = frozenset({"lightning", "pytorch_lightning", "lightning_fabric", "accelerate", "transformers"})
+_WRAPPERS = ("Lightning", "Fabric", "_Fabric", "Accelerated")
 
 
 def variable_name(wanted: object, frame: FrameType | None = None) -> str | None:
@@ -180,7 +183,7 @@ def variable_name(wanted: object, frame: FrameType | None = None) -> str | None:
     vague = None
     for scope in scopes:
         for name, value in list(scope.items()):
-            if value is wanted and not name.startswith("_"):
+            if _is(value, wanted) and not name.startswith("_"):
                 if name not in _VAGUE:
                     return name
                 vague = vague or name
@@ -188,21 +191,35 @@ def variable_name(wanted: object, frame: FrameType | None = None) -> str | None:
 
 
 def _scopes(frame: FrameType) -> list[Mapping[str, Any]]:
-    """The variables of a function and its callers, and of the modules they are in."""
-    scopes: list[Mapping[str, Any]] = []
+    """The variables of a function and its callers, and of the modules they are in; those of trainers last."""
+    own: list[Mapping[str, Any]] = []
+    of_trainers: list[Mapping[str, Any]] = []
     modules: set[int] = set()
     here: FrameType | None = frame
     while here is not None:
         if not here.f_code.co_filename.startswith(_ASIDE):
-            scopes.append(_locals(here))
+            scopes = of_trainers if _of_trainer(here.f_globals.get("__name__")) else own
+            scopes.append(frame_variables(here))
             if id(here.f_globals) not in modules:
                 modules.add(id(here.f_globals))
                 scopes.append(here.f_globals)
         here = here.f_back
-    return scopes
+    return own + of_trainers
 
 
-def _locals(frame: FrameType) -> Mapping[str, Any]:
+def _of_trainer(module: object) -> bool:
+    return isinstance(module, str) and module.partition(".")[0] in _TRAINERS
+
+
+def _is(value: object, wanted: object) -> bool:
+    """Whether a value is the wanted object, or a trainer's wrapper around it."""
+    if value is wanted:
+        return True
+    wrapper = _of_trainer(type(value).__module__) and type(value).__name__.startswith(_WRAPPERS)
+    return wrapper and any(one is wanted for one in _attributes(value).values())
+
+
+def frame_variables(frame: FrameType) -> Mapping[str, Any]:
     """The variables of a function, without leaving a trace in it.
 
     Before Python 3.13 asking for them leaves a copy in the frame that keeps every tensor of that moment
@@ -226,7 +243,7 @@ def _places(variables: Mapping[str, Any], wanted: object) -> Iterator[str]:
         if name.startswith("__"):
             continue
         if kind in (list, tuple) and len(value) <= _MANY:
-            yield from (f"{name}[{number}]" for number, one in enumerate(value) if one is wanted)
+            yield from (f"{name}[{number}]" for number, one in enumerate(value) if _is(one, wanted))
         elif kind is dict and len(value) <= _MANY:
             yield from (
                 f"{name}.{key}" for key, one in list(value.items()) if one is wanted and type(key) is str

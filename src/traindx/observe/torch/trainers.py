@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+from traindx.observe.torch.naming import frame_variables
+
 # Of each trainer: where it keeps a setting, by its canonical name.
 TRANSFORMERS = {
     "lr": "learning_rate",
@@ -77,7 +79,7 @@ def _callers() -> Iterator[object]:
     for _ in range(_DEEPEST):
         if frame is None:
             return
-        one = frame.f_locals.get("self")
+        one = frame_variables(frame).get("self")
         if one is not None and id(one) not in seen:
             seen.add(id(one))
             yield one

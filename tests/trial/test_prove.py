@@ -15,9 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from traindx.core.nouns import Run
+from traindx.experiment.measure import Yardstick
 from traindx.experiment.prove.from_git import between
 from traindx.experiment.prove.patching import PatchError, patched
 from traindx.experiment.prove.sequential import USUAL, decide
+from traindx.experiment.prove.unlike import likenesses
 from traindx.experiment.prove.versions import NoVersion, as_arguments, as_patch, as_settings
 
 SCRIPT = """import argparse, csv
@@ -132,6 +135,22 @@ def test_what_only_looks_better_is_found_out(folder: Path, change: tuple[str, st
     document = prove(folder, "--with", "trick.py", "train.py", code=1)
     assert document["answer"] == "cannot tell"
     assert what in [one["what"] for one in document["versions"][0]["compared"] if one["spoils"]]
+
+
+def test_inputs_of_another_form_are_no_other_samples() -> None:
+    def run(training: list[str], validation: list[str]) -> Run:
+        held_out = {"taken": 2, "known": 0, "sketch": validation, "every_row": True}
+        samples = {"distinct": 2, "sketch": training, "every_row": True, "validation": held_out}
+        return Run("run", "run", ("recording",), "step", {}, facts={"samples": samples})
+
+    def judged(before: Run, after: Run) -> bool | None:
+        compared = likenesses(before, after, Yardstick("val/loss"))
+        return next(one.same for one in compared if one.what == "validation data")
+
+    before = run(["1", "2"], ["3", "4"])
+    assert judged(before, run(["1", "2"], ["3", "4"])) is True
+    assert judged(before, run(["1", "2"], ["5", "6"])) is False
+    assert judged(before, run(["7", "8"], ["5", "6"])) is None
 
 
 def test_data_are_a_change(folder: Path) -> None:

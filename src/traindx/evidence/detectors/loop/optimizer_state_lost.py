@@ -1,4 +1,4 @@
-"""The optimizer begins again: its state was left in a checkpoint's file, or is dropped after each step.
+"""The optimizer begins again: its state was left in a checkpoint, or is dropped after each step.
 
 Seen when a file was loaded that holds the state of an optimizer, the model took its weights from it whole,
 and an optimizer with as many parameters then began with an empty state: its moments are lost, and mostly

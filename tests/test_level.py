@@ -7,10 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import traindx
+from traindx.evidence.case import Case
 from traindx.report.answer import answer_text
+from traindx.testing.sketch import run
 
 TRAIN = """
 import torch
@@ -63,3 +66,11 @@ def test_preflight_is_named_where_nothing_measured_says_that_it_is_well(
 ) -> None:
     shown = re.sub(r"\s+", " ", answer_text(diagnosed(tmp_path, 1e-2, score)))
     assert ("traindx preflight train.py" in shown) is asked
+
+
+@pytest.mark.parametrize(("peak", "tuned"), [(1e-5, True), (1e-3, False)])
+def test_the_rates_of_a_fine_tuning(peak: float, tuned: bool) -> None:
+    """Warmed up to a small peak and brought back to nothing: weights that were trained before."""
+    rates = np.concatenate([np.linspace(0.1, 1, 10), np.linspace(1, 0, 90)]) * peak
+    case = Case(run({"loss": np.linspace(0.69, 0.59, 100), "lr": rates}))
+    assert case.task.fine_tuned is tuned

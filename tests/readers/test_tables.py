@@ -157,3 +157,13 @@ def test_nan_at_all_but_every_nth_row_is_an_empty_cell(tmp_path: Path) -> None:
     rows = ["step,train_loss,val_loss"] + [f"{n},{2 - n / 100},{1.5 if n < 3 else 'nan'}" for n in range(40)]
     file.write_text("\n".join(rows) + "\n", encoding="utf-8")
     assert len(traindx.read(file).runs[0].series["val/loss"]) == 40
+
+
+def test_settings_in_the_first_line(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    rows = [f'{{"step": {step}, "loss": {2.0 - step / 10}, "lr": 0.02}}' for step in range(8)]
+    first = '{"config": {"optimizer": "sgd", "batch_size": 16, "lr": 0.01}}'
+    path.write_text("\n".join([first, *rows]) + "\n", encoding="utf-8")
+    run = only_run(traindx.read(str(path)))
+    assert sorted(run.series) == ["loss", "lr"]
+    assert run.settings == {"optimizer": "sgd", "batch_size": 16, "lr": 0.01}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -158,8 +158,10 @@ def _recorded(path: str | None) -> Run | None:
     return replace(run, facts={key: value for key, value in run.facts.items() if key != "folder"})
 
 
-def finish(treated: Treated, out: Path, options: Mapping[str, Any]) -> None:
-    """Reports, casebook, the last words, and the exit code."""
+def finish(
+    treated: Treated, out: Path, options: Mapping[str, Any], good: Sequence[str] = ("healthy", "treated")
+) -> None:
+    """Reports, casebook, the last words, and the exit code: 0 for a good status."""
     from traindx.cli._output import cannot_write, print_lines, screen
     from traindx.report.treatment import ending
     from traindx.report.treatment_files import patch_of, write_treatment
@@ -178,7 +180,7 @@ def finish(treated: Treated, out: Path, options: Mapping[str, Any]) -> None:
         from traindx.cli._apply import apply
 
         apply(treated)
-    if treated.status not in ("healthy", "treated"):
+    if treated.status not in good:
         raise SystemExit(1)
 
 

@@ -34,7 +34,8 @@ def command(remedy: str, program: tuple[str, ...], as_module: bool, **options: A
     'traindx list remedies' names them. The script is run in copies of the working directory; nothing of
     yours is changed. A remedy that helps is shown as a diff, and the edited script is run as it is.
 
-    Exit code: 0 when it helped, 1 when it did not, 2 when it could not be tried.
+    Exit code: 0 when it helped, also where some of the problem stays; 1 when it did not help, 2 when it
+    could not be tried.
     """
     check_remedy(remedy)
     out = folder_for(options["out"], options["force"])
@@ -52,4 +53,4 @@ def command(remedy: str, program: tuple[str, ...], as_module: bool, **options: A
 
     asked = {"recording": None, "only": remedy, "dry_run": False, "apply_it": False}
     treated = new_treatment(program, as_module, {**options, **asked}, plan=plan, healthy_too=True)
-    finish(treated, out, {**options, **asked})
+    finish(treated, out, {**options, **asked}, good=("healthy", "treated", "improved"))

@@ -27,6 +27,9 @@ _MANY = 1000
 _TOKEN_LOSS = (6.9, 13.0)
 # Formats of trainers that are used for fine-tuning far more than for anything else.
 _TRAINERS = frozenset({"hf-trainer", "llamafactory"})
+# The rates of a fine-tuning: so small at their peak, from less than half of it to hardly anything.
+_TUNING_RATE, _HALF, _GONE = 3e-5, 0.5, 0.05
+_FEW_RATES = 8
 
 
 @dataclass(frozen=True)
@@ -97,10 +100,20 @@ class Task:
 
     @cached_property
     def fine_tuned(self) -> bool:
-        """Whether anything hints at fine-tuning: the configuration, the run's path, preference or RL data."""
+        """Whether anything hints at fine-tuning: configuration, path, preference or RL data, the rates."""
         from traindx.evidence.detectors._settings import perhaps_tuned
 
-        return perhaps_tuned(self._case) or self.tuned_by_trainer
+        return perhaps_tuned(self._case) or self.tuned_by_trainer or self._has_rates_of_tuning
+
+    @property
+    def _has_rates_of_tuning(self) -> bool:
+        """Whether a small rate is warmed up and brought back to nothing, as for weights trained before."""
+        rate = self._case.lr
+        if rate is None or len(rate) < _FEW_RATES:
+            return False
+        peak = float(rate.y.max())
+        planned = rate.y[0] < _HALF * peak and rate.y[-1] < _GONE * peak and rate.y.argmax() < len(rate) // 4
+        return bool(planned) and 0 < peak <= _TUNING_RATE
 
     @property
     def tuned_by_trainer(self) -> bool:

@@ -178,9 +178,12 @@ def reduce_on_plateau(hooks: Hooks, *, patience: int = 5, factor: float = 0.1) -
         after = unit.param_groups[0]["lr"]
         if after != before:
             hooks.changed(f"lr x {after:.4g} from evaluation {evaluations} on")
-        hooks.otherwise(
-            f"the validation loss never stopped improving for {patience} of {evaluations} evaluations"
-        )
+        if evaluations > patience:
+            hooks.otherwise(f"the validation loss never went {patience} evaluations without an improvement")
+        else:
+            hooks.otherwise(
+                f"a patience of {patience} evaluations needs more than the {evaluations} of this trial"
+            )
 
     def reduced(group: rate_groups.Group, lr: float) -> float:
         del group

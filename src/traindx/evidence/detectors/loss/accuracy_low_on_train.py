@@ -3,7 +3,8 @@
 A model that cannot even fit what it trains on: less than half of the way from chance to 1 when the number
 of classes is known, below one half otherwise, and without gain over the last third of the run. A sign for
 underfitting, and against memorising. In a log of {long_run} values and more with a validation accuracy that
-ends no higher, trouble by itself below {poor_share} of the way: neither side is fitted.
+ends no higher, trouble by itself below {poor_share} of the way: neither side is fitted. Low for a
+fine-tuning, and where a recording shows that the rest is noise.
 
 When it is low but still rises nothing can be said yet. Silent with fewer than {min_points} values, for
 language models (token accuracy has its own ceiling), for regressions (an accuracy near zero says nothing
@@ -18,7 +19,7 @@ from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, 
 from traindx.evidence.detectors._number_text import strength, text
 from traindx.testing.sketch import decay, noisy, run
 
-DETECTOR = Detector(title="Training accuracy low", family="fit", guards=("surrogate",))
+DETECTOR = Detector(title="Training accuracy low", family="fit", harms="fit", guards=("surrogate",))
 
 
 def detect(

@@ -60,7 +60,7 @@ def detect(
         f"{critic.name} falls from {text(first)} to {text(last)} and stays there from {where(critic, onset)} "
         f"on, while {curve.name} grew {times(now / before)}, from {text(before)} to {text(now)}: the "
         "discriminator is always right and the generator gets no direction.",
-        "not_learning",
+        "divergence",
         "medium",
         step=onset,
         end=float(critic.x[-1]),

@@ -6,8 +6,8 @@ most of it. Told as low: the run ended well; what matters is not to have stopped
 
 Silent with fewer than {min_points} evaluations; when the training loss rose too (a spike or an unstable
 stretch that recovered) or the learning rate went up again (a restart); for bumps in the first part of the
-run, where batch statistics settle; and for RL and GAN losses. Known mistakes: a change of the data or of
-augmentation in mid-run draws the same curve.
+run, where batch statistics settle, unless they last for a tenth of it; and for RL and GAN losses. Known
+mistakes: a change of the data or of augmentation in mid-run draws the same curve.
 """
 
 import numpy as np
@@ -89,7 +89,7 @@ def _bump(smooth: FloatArray, threshold: float, settled: float) -> tuple[int, in
     for fall, climb, again in zip(pieces, pieces[1:], pieces[2:], strict=False):
         if fall.change < 0 < climb.change and again.change < 0:
             long = climb.end - climb.start >= max(3, smooth.size // 20)
-            late = climb.end >= settled
+            late = climb.end >= settled or climb.end - climb.start >= smooth.size // 10
             if long and late and -fall.change >= 0.5 * climb.change:
                 found.append((climb.change, climb.start, climb.end))
     return max(found)[1:] if found else None

@@ -8,8 +8,8 @@ metrics or settings say that it is a regression, or whose loss is larger than an
 (then only low: the floor is not known).
 
 Low while training or validation still falls, and where a recording shows that simple models tell less of the
-targets than this one: the rest may well be noise. Low as well for a regression of which a recording could not
-ask simple models: samples of several inputs, ids.
+targets than this one: the rest may well be noise. Low as well for a fine-tuning on classes, and for a
+regression of which a recording could not ask simple models: samples of several inputs, ids.
 
 Silent when the validation loss is a third above the training loss or a quarter below it, while the
 training loss still falls by more than a few percent, at chance level (see loss_at_chance), with good
@@ -31,6 +31,7 @@ from traindx.testing.sketch import decay, noisy, run
 DETECTOR = Detector(
     title="Both losses high, no gap",
     family="fit",
+    harms="fit",
     guards=("surrogate", "elbo", "negative_loss", "preference", "si_sdr"),
 )
 
@@ -66,12 +67,7 @@ def detect(
         return None
     severity, why, share = found
     course = _course(loss, slope)
-    if (
-        course.startswith("still")
-        or _improves(val_loss)
-        or case.level.beats_simple()
-        or case.level.has_all_there_is()
-    ):
+    if course.startswith("still") or _improves(val_loss):
         severity = "low"
     return Finding(
         f"The training loss ends at {text(now)} and the validation loss at {text(held_out)}; training "

@@ -19,6 +19,7 @@ SLOW = (
     "checkup/test_checkpoints.py",
     "checkup/test_models.py::test_the_command",
     "checkup/test_targets.py::test_code_runs_only_where_it_is_trusted",
+    "checkup/test_files_read.py",
     "hostile/*",
     "changes/*",
     "record/*",

@@ -85,11 +85,6 @@ def _flat(found: Sequence[torch.Tensor | None], weights: dict[str, torch.Tensor]
     return torch.cat(parts).float().cpu()
 
 
-def cost(parameters: int) -> int:
-    """How many passes (forward and backward) measuring takes."""
-    return 3 * (_steps(parameters) + _DRAWS) + 3 * _POINTS
-
-
 def _steps(parameters: int) -> int:
     return int(min(_STEPS, max(5, _MEMORY // (4 * max(1, parameters)))))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -218,20 +218,6 @@ def _noise(part: DataPart, model: LeftOut) -> dict[str, Any]:
     return fact | _noisy_group(part, model)
 
 
-def suspected_rows(part: DataPart) -> IntArray:
-    """The rows whose label is suspicious, the worst first."""
-    model, inputs = answers(part), features(part)
-    if model is None or inputs is None or model.labels is None:
-        return np.empty(0, dtype=np.int64)
-    ordered = np.sort(model.predicted, axis=1)
-    margin = ordered[:, -1] - ordered[:, -2]
-    agreed = _votes(inputs[model.at], model.labels).argmax(1) == model.predicted.argmax(1)
-    wrong = model.predicted.argmax(1) != model.labels
-    odd = np.flatnonzero(wrong & agreed & (margin >= 0.3 * np.median(margin)))
-    own = model.predicted[np.arange(len(margin)), model.labels]
-    return np.asarray(part.rows[model.at[odd[np.argsort(own[odd] - model.predicted[odd].max(1))]]])
-
-
 def _votes(inputs: FloatArray, labels: IntArray) -> FloatArray:
     """How the nearest other rows are labelled."""
     classes = np.eye(int(labels.max()) + 1)
@@ -350,9 +336,3 @@ def _by_cells(cells: IntArray, model: LeftOut) -> float:
     if model.labels is not None:
         return float(((others.argmax(1) == model.labels) & (counts > 1)).mean())
     return float(1 - ((truth - others) ** 2).mean() / max(1e-300, float(truth.var())))
-
-
-def class_gaps(parts: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Classes of some tables that others lack."""
-    every = set().union(*parts.values()) if parts else set()
-    return sorted(one for one in every if any(one not in classes for classes in parts.values()))

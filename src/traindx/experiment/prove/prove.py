@@ -18,11 +18,13 @@ from traindx.experiment.treat.before_after import before_after, best_is_worse
 from traindx.experiment.treat.ledger import Ledger, Notify
 from traindx.experiment.treat.remedy_verdict import Pair, changed_symptoms
 from traindx.experiment.treat.request import TreatRequest
+from traindx.knowledge.catalogue import symptom_kind
 from traindx.source.script import Script
 
 # Of the time, what pairs may take; the rest is for the first run and for the end of the last pair.
 _FOR_PAIRS = 0.85
 _PROXY_PAIRS = 4
+_PACE = Yardstick("step_s")
 
 
 class Race:
@@ -152,12 +154,11 @@ class Race:
         return decide(*_gains(by, pairs), self._rule)
 
     def _by(self, version: Version, other_loss: bool = False) -> Yardstick:
+        """How well it went, also of a slow training: whoever asks for speed names it as the metric."""
         run = self._baselines[0].run
         assert run is not None
-        symptoms = [problem.symptom for problem in self._diagnosis.problems[:1]]
         altered = other_loss or any(change.alters_loss for change in version.changes)
-        by = yardstick(run, symptoms, self._request.metric, other_loss=altered)
-        return by or Yardstick("loss")
+        return yardstick(run, (), self._request.metric, other_loss=altered) or Yardstick("loss")
 
     def _paired(
         self, by: Yardstick, before: Mapping[int, Outcome], after: Mapping[int, Outcome]
@@ -195,11 +196,21 @@ class Race:
             return replace(verdict, reason=f"the numbers cannot be compared: {spoilt.text}")
         if not pairs:
             return replace(verdict, reason=f"{by.words} is not in both versions")
-        if identical(base, first.run):
+        if by != _PACE and identical(base, first.run):
+            if self._slow and (timed := self._paired(_PACE, self._baselines, outcomes)):
+                return self._decided(replace(verdict, by=_PACE, pairs=tuple(timed)))
             return replace(verdict, answer="no difference", reason="every number is the same in both")
-        decision = decide(*_gains(by, pairs), self._rule)
-        verdict = replace(verdict, answer=decision.answer, decision=decision)
-        return self._by_the_best(verdict)
+        return self._decided(verdict)
+
+    @property
+    def _slow(self) -> bool:
+        """Whether slowness is what is wrong: then the same results in less time are better."""
+        kinds = [symptom_kind(problem.symptom) for problem in self._diagnosis.problems[:1]]
+        return kinds == ["slow"]
+
+    def _decided(self, verdict: VersionVerdict) -> VersionVerdict:
+        decision = decide(*_gains(verdict.by, verdict.pairs), self._rule)
+        return self._by_the_best(replace(verdict, answer=decision.answer, decision=decision))
 
     def _by_the_best(self, verdict: VersionVerdict) -> VersionVerdict:
         """Not better where only the end is: the best value, which a checkpoint keeps, became worse."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from traindx.core.kinds import loss_kind
+from traindx.core.kinds import BY_CLASS, BY_SIGN, loss_kind
 from traindx.core.nouns import Run
 from traindx.experiment.measure import Yardstick
 
@@ -51,10 +51,26 @@ def _loss(before: Run, after: Run, by: Yardstick) -> Likeness:
     kinds = [_losses(run) for run in (before, after)]
     if not all(kinds):
         return Likeness("loss", None)
+    below = [_impossible(run, by) for run in (before, after)]
+    if below[0] != below[1]:
+        text = f"the loss falls below 0 {'before' if below[0] else 'now'}: it is given no probabilities"
+        return Likeness("loss", False, text, spoils=_of_loss(by))
     if kinds[0] == kinds[1]:
         return Likeness("loss", True)
     text = f"the loss computes something else: {' and '.join(kinds[0])} -> {' and '.join(kinds[1])}"
-    return Likeness("loss", False, text, spoils=not by.higher and by.name.endswith("loss"))
+    return Likeness("loss", False, text, spoils=_of_loss(by))
+
+
+def _of_loss(by: Yardstick) -> bool:
+    return not by.higher and by.name.endswith("loss")
+
+
+def _impossible(run: Run, by: Yardstick) -> bool:
+    """Whether a cross-entropy is negative, which no probabilities give."""
+    facts, series = run.facts.get("losses"), run.series.get(by.name)
+    listed = [fact for fact in facts if isinstance(fact, Mapping)] if isinstance(facts, Sequence) else []
+    entropies = bool(listed) and all(loss_kind(fact) in BY_CLASS | BY_SIGN for fact in listed)
+    return entropies and series is not None and bool((series.values < 0).any())
 
 
 def _losses(run: Run) -> list[str]:
@@ -77,7 +93,7 @@ def _validation(before: Run, after: Run, by: Yardstick) -> Likeness:
         same = None  # no sample of the training is known again either: inputs have another form now
     if same is not False:
         return Likeness("validation data", same)
-    text = f"validation is on other samples: {share:.0%} of those compared are the same"
+    text = f"validation gets other inputs: {share:.0%} of those compared are the same"
     return Likeness("validation data", False, text, spoils)
 
 

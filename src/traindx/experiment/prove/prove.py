@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from traindx.core.nouns import ACTED_ON, Diagnosis
 from traindx.experiment.arm_diagnosis import examined, rewritten
 from traindx.experiment.arms import Arm, Outcome, Workshop
 from traindx.experiment.horizon import LEAST
@@ -25,6 +26,7 @@ from traindx.source.script import Script
 _FOR_PAIRS = 0.85
 _PROXY_PAIRS = 4
 _PACE = Yardstick("step_s")
+_LEAK = "data_leakage"
 
 
 class Race:
@@ -262,7 +264,12 @@ class Race:
         after = examined(first.run, rewritten(self._script, sources))
         gone, fresh = changed_symptoms(self._diagnosis, after)
         scores = before_after(base, first.run, self._limit)
-        return replace(verdict, symptom_gone=gone, new_problems=fresh, scores=scores)
+        verdict = replace(verdict, symptom_gone=gone, new_problems=fresh, scores=scores)
+        leaks = [_leak(self._diagnosis), _leak(after)]
+        if bool(leaks[0]) == bool(leaks[1]) or not verdict.by.name.startswith(("val/", "test/")):
+            return verdict
+        reason = f"{'before' if leaks[0] else 'now'} {verdict.by.words} is too good: {leaks[0] or leaks[1]}"
+        return replace(verdict, answer="cannot tell", reason=reason.rstrip("."))
 
     def _compared_whole(self, verdict: VersionVerdict, first: Outcome) -> VersionVerdict:
         """One pair of whole runs, where there is time for it: whether short runs rank as whole ones do."""
@@ -309,6 +316,17 @@ class Race:
 def _gains(by: Yardstick, pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
     gains = [gain(by, pair.before, pair.after) for pair in pairs]
     return gains, [gain_error(by, pair.before, pair.after) for pair in pairs]
+
+
+def _leak(diagnosis: Diagnosis) -> str:
+    """What shows that answers of the validation are known in training; empty where nothing does."""
+    for problem in diagnosis.problems:
+        first = problem.hypotheses[0] if problem.hypotheses else None
+        if first is None or problem.severity not in ACTED_ON:
+            continue
+        if first.cause == _LEAK and first.evidence:
+            return first.evidence[0].text
+    return ""
 
 
 def _failed(outcome: Outcome, steps: int | None) -> bool:

@@ -5,7 +5,7 @@ JOBS ?= 2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo quick fast-tests test lint new-detector hostile scripts request score clinic treatments study bench docs pictures site samples clean
+.PHONY: help demo quick fast-tests test lint new-detector hostile scripts long request score clinic treatments study bench docs pictures site samples clean
 
 help:
 	@echo "make demo     install, and show traindx on a training that went wrong"
@@ -15,6 +15,7 @@ help:
 	@echo "make new-detector NAME=loss_repeats AREA=loss   a new detector: its file, page and cases"
 	@echo "make hostile  corrupted inputs, kills and escapes from trials, including the slow ones"
 	@echo "make scripts  every training script plain and recorded, including the slow ones"
+	@echo "make long     the tests that take long, with the other slow ones"
 	@echo "make request  every case of the checklist, with its trainings and treatments"
 	@echo "make score    diagnose the stored recordings of the clinic again: what changed since the last commit"
 	@echo "make clinic   train broken and healthy scripts under traindx: how often it is right"
@@ -82,6 +83,9 @@ scripts: $(VENV)/.test
 
 request: $(VENV)/.test
 	TRAINDX_REQUEST=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests/request
+
+long: $(VENV)/.test
+	TRAINDX_LONG=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations=10 -m slow
 
 score: $(VENV)/.test
 	$(BIN)/python -m clinic.rescore --jobs $(JOBS) $(ONLY)

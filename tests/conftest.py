@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.slow import is_slow
+from tests.slow import is_long, is_slow
 
 # Tests run side by side: trainings of two threads each would wait for one another.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -35,5 +35,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if is_slow(item.path, item.name.partition("[")[0]):
+        name = item.name.partition("[")[0]
+        if is_slow(item.path, name):
             item.add_marker("slow")
+        if is_long(item.path, name) and not os.environ.get("TRAINDX_LONG"):
+            item.add_marker(pytest.mark.skip(reason="takes long: make long"))

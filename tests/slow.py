@@ -1,11 +1,12 @@
 """Which tests are slow: those that start processes or train, and those that go through many cases.
 
-`make quick` leaves them out, `make test` runs them. A pattern is a file below tests/, or `file::test`. What
-`--durations` shows at the top of `make quick` belongs here.
+`make quick` leaves them out, `make test` runs them, but for the longest (`make long`). A pattern is a file
+below tests/, or `file::test`. What `--durations` shows at the top of `make quick` belongs here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -79,8 +80,32 @@ SLOW = (
     "test_simulation.py",
 )
 
+# Those that only `make long` runs: what they hold is held in small by others, or by the score.
+LONG = (
+    "hostile/test_cost.py::test_few_calls_a_step_and_no_more_as_the_run_grows",
+    "record/test_integrations.py::test_lightning_stops_at_a_critical_problem",
+    "record/test_integrations.py::test_transformers_by_report_to",
+    "record/test_keras.py::test_other_backends",
+    "test_clinic.py::test_fast_half",
+    "test_documents_agree.py::test_the_clinics_reports_agree_with_themselves",
+    "test_run_children.py::test_both_ranks_of_lightning_s_own_launcher",
+    "trial/test_keras_commands.py::test_preflight_runs_edited_copies",
+    "trial/test_on_ray.py::test_the_cluster_finds_what_this_machine_finds",
+    "trial/test_prove.py::test_a_race_leaves_the_losers_behind",
+    "trial/test_prove.py::test_what_only_looks_better_is_found_out",
+    "trial/test_treatment_report.py::test_the_report_has_the_sections_of_a_final_report",
+)
+
 
 def is_slow(path: Path, test: str = "") -> bool:
     """Of a file of tests, or of one test in it."""
+    return _among(SLOW, path, test)
+
+
+def is_long(path: Path, test: str) -> bool:
+    return _among(LONG, path, test)
+
+
+def _among(patterns: Sequence[str], path: Path, test: str) -> bool:
     name = path.relative_to(TESTS).as_posix()
-    return any(fnmatch(name, pattern) or fnmatch(f"{name}::{test}", pattern) for pattern in SLOW)
+    return any(fnmatch(name, pattern) or fnmatch(f"{name}::{test}", pattern) for pattern in patterns)

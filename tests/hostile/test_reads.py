@@ -35,8 +35,14 @@ ALLOWED = {
     "observe/program.py _compiled": "to run it",
     # Copies of regular files, asked of the folder's entries, into the scratch of a trial.
     "experiment/scratch.py _keep": "regular, asked before",
+    "experiment/scratch.py copy": "regular, asked before",
     "experiment/scratch.py _make": "a copy of ours",
     "experiment/scratch.py _git": "regular, asked before",
+    # Of a file that `traindx.core.files` has opened.
+    "checkup/data/files.py _npz": "opened before",
+    "checkup/data/images.py _image": "opened before",
+    "checkup/weights/keras_file.py _unpacked": "opened before",
+    "checkup/weights/torch_file.py _check_zip": "opened before",
     # To write: a lock that the processes of a launcher share, and a recording.
     "observe/folder.py _agreement": "refuses what is not regular",
     "observe/journal.py _open": "to append",

@@ -12,7 +12,7 @@ from tests.request.table import HERE, Case, cases, check, items, stored
 EVERY = cases()
 SLOW = [one for one in EVERY if one.slow]
 # Trainings and treatments take minutes together: `make request` runs all, `make test` every sixth.
-SAMPLED = SLOW if os.environ.get("TRAINDX_REQUEST") else SLOW[::6]
+SAMPLED = SLOW if os.environ.get("TRAINDX_REQUEST") else SLOW[::12]
 
 
 def marked(every: list[Case]) -> list[object]:

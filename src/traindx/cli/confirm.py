@@ -85,7 +85,7 @@ def command(path: str, words: tuple[str, ...], as_module: bool, **options: Any) 
 
     Exit code: 0 when nothing is wrong, 1 when there is a problem, 2 when it could not be done.
     """
-    from traindx.cli._programs import seconds
+    from traindx.cli._programs import announce, seconds
     from traindx.experiment.pooling import keep_confirmation
 
     budget = seconds(options["time_budget"])
@@ -96,6 +96,7 @@ def command(path: str, words: tuple[str, ...], as_module: bool, **options: Any) 
         from traindx.cli._consent import ask_to_run
 
         ask_to_run(recorded, program, folder, yes=options["yes"])
+        announce(program)
     confirmed = _confirm(recorded, program, folder, budget, options)
     if confirmed is None:
         return
@@ -107,7 +108,7 @@ def command(path: str, words: tuple[str, ...], as_module: bool, **options: Any) 
 
 def _what_to_confirm(path: str, words: tuple[str, ...], as_module: bool) -> tuple[Run | None, Program, str]:
     """The run to confirm (None: the program is run first), the program and its folder."""
-    from traindx.cli._programs import announce, find_program
+    from traindx.cli._programs import find_program
     from traindx.engine import last_run
     from traindx.experiment.recorded_program import CannotRepeat, program_of
 
@@ -117,9 +118,7 @@ def _what_to_confirm(path: str, words: tuple[str, ...], as_module: bool) -> tupl
         run = last_run(path)
         if words:
             return run, find_program(words, False), os.getcwd()
-        program, folder = program_of(run)
-        announce(program)
-        return run, program, folder
+        return run, *program_of(run)
     except CannotRepeat as error:
         raise Failure(visible(str(error), 400)) from None
     except ValueError as error:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _FEW = 20
 _NO_BETTER = 0.97
 _FAR_ABOVE = 4.0
-_HALF, _MOST = 0.5, 0.75
+_HALF = 0.5
 # A gradient below this share of the loss cannot move it; a rate below these is small for nearly any model.
 _NO_GRADIENT = 0.02
 _SMALL_LR = 3e-6
@@ -147,8 +147,7 @@ class Harm:
     def stuck(self) -> bool:
         """Whether the loss stands still where the log itself shows that it should not.
 
-        The gradient is gone; the rate is far too small; or the rate never decayed and the result is poor, or
-        nothing says how good it is and most of the run brought nothing.
+        The gradient is gone; the rate is far too small; or the rate never decayed and the result is poor.
         """
         case, stop, loss = self._case, self.standstill, self._case.loss
         if stop is None or loss is None or not loss.head > 0 or case.level.good:
@@ -163,8 +162,6 @@ class Harm:
             return False
         gradient = norm is not None and 0.1 <= norm <= 10.0
         if self.constant_lr < _SMALL_LR * (10.0 if gradient else 1.0) and left >= 0.3:
-            return True
-        if not case.level.scores and stop.share >= _MOST and self.undecided is not None:
             return True
         return not case.inside.recorded and stop.share >= _HALF and self.mediocre and left >= 0.25
 

@@ -49,7 +49,8 @@ class Framework:
             if self.seen == _PRINTED
             else "what it compiles cannot be changed"
         )
-        return f"{command} does not work for {self.name}: {why}. Use traindx {_listed(others)}."
+        rate = ", or traindx try lower_lr" if command == "lr-find" and "try" not in self.without else ""
+        return f"{command} does not work for {self.name}: {why}. Use traindx {_listed(others)}{rate}."
 
 
 # By what they import, the one that trains first: Keras computes by another framework, others import several.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -173,9 +174,23 @@ def _parquet(path: str) -> Iterable[DataPart]:
 
 
 def _npy(path: str) -> Iterable[DataPart]:
-    with files.opened(path):
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    yield from parts_of_arrays(path, {"": array})
+    with files.opened(path) as file:
+        yield from parts_of_arrays(path, {"": _first_rows(file)})
+
+
+def _first_rows(file: IO[bytes]) -> np.ndarray:
+    """The array of a `.npy` file; of a very large one the first rows."""
+    version = np.lib.format.read_magic(file)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, fortran, dtype = header(file)
+    size = dtype.itemsize * math.prod(shape[1:])
+    if fortran or not shape or size * shape[0] <= _ARRAY_MOST:
+        file.seek(0)
+        return np.asarray(np.load(file, allow_pickle=False))
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects, which are not loaded")
+    rows = _ARRAY_MOST // size
+    return np.frombuffer(file.read(rows * size), dtype).reshape(rows, *shape[1:])
 
 
 def _npz(path: str) -> Iterable[DataPart]:

@@ -39,7 +39,7 @@ class Clock:
     worked: float = field(default_factory=process_time)
     left_out: list[str] = field(default_factory=list)
 
-    def open(self, what: str) -> bool:
+    def has_time(self, what: str) -> bool:
         """Whether there is time for something; what there is none for is kept."""
         if process_time() - self.worked < self.seconds and self.spent < 3 * self.seconds:
             return True
@@ -69,7 +69,7 @@ def profile(
         if line := (lines or {}).get(path):
             entry["line"] = line
         listed.append(entry)
-        if not clock.open(entry["name"]):
+        if not clock.has_time(entry["name"]):
             entry["why"] = "no time was left for it"
             continue
         try:
@@ -155,13 +155,13 @@ def measured(parts: Sequence[DataPart], clock: Clock) -> dict[str, Any]:
     changes: list[dict[str, Any]] = []
     targets: list[dict[str, Any]] = []
     for part in parts:
-        if clock.open(f"the columns of {part.name}"):
+        if clock.has_time(f"the columns of {part.name}"):
             columns += column_facts(part)
             columns += copied_columns(part)
             changes += unit_changes(part)
-    pairs = pair_facts(parts) if clock.open("rows in two files") else []
+    pairs = pair_facts(parts) if clock.has_time("rows in two files") else []
     for part in sorted(parts, key=lambda one: one.split not in ("train", "")):
-        if clock.open(f"the target of {part.name}"):
+        if clock.has_time(f"the target of {part.name}"):
             fact = target_facts(part, _in_time(clock, part))
             targets += [fact] if fact is not None else []
     without = [part.name for part in parts if not part.target]
@@ -182,7 +182,7 @@ def _table(part: DataPart) -> dict[str, Any]:
 
 
 def _in_time(clock: Clock, part: DataPart) -> Callable[[], bool]:
-    return lambda: clock.open(f"the target of {part.name}")
+    return lambda: clock.has_time(f"the target of {part.name}")
 
 
 def _stored(paths: Sequence[str], parts: Sequence[DataPart], clock: Clock) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def _stored(paths: Sequence[str], parts: Sequence[DataPart], clock: Clock) -> di
     vocabularies: list[dict[str, Any]] = []
     ready = prepared(parts)
     for path in paths:
-        if path.lower().endswith(_DOCUMENTS) and clock.open(os.path.basename(path)):
+        if path.lower().endswith(_DOCUMENTS) and clock.has_time(os.path.basename(path)):
             document = documents(path)
             statistics += statistic_facts(path, document, ready)
             vocabularies += vocabulary_facts(path, document, ready)

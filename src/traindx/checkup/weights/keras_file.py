@@ -42,7 +42,7 @@ def read(path: str) -> Checkpoint:
 
 def _unpacked(path: str) -> Any:
     """The weights of a `.keras` archive, in memory."""
-    with zipfile.ZipFile(path) as archive:
+    with files.opened(path) as file, zipfile.ZipFile(file) as archive:
         entry = archive.getinfo("model.weights.h5")
         if entry.file_size > _INFLATED_MOST * max(1, entry.compress_size) + (1 << 20):
             raise Unreadable(f"{path} would unpack to many times its size: it is no file of Keras's")

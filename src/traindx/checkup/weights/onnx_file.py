@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import mmap
 import os
 from collections.abc import Iterator
 from functools import partial
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from traindx.checkup.weights.tensors import Checkpoint, StoredTensor, decoded, width
+from traindx.checkup.weights.tensors import Checkpoint, StoredTensor, decoded, part_of, width
 from traindx.core import files
 from traindx.core.nouns import Unreadable
 
@@ -25,9 +24,9 @@ _DIMS, _TYPE, _FLOATS, _INT64, _NAME, _RAW, _DOUBLES, _EXTERNAL = 1, 2, 4, 7, 8,
 def read(path: str) -> Checkpoint:
     """Every initialiser of the main graph."""
     with files.opened(path) as file:
-        if os.fstat(file.fileno()).st_size == 0:
-            raise Unreadable(f"{path} is empty")
-        data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        data = memoryview(file.read())
+    if not data:
+        raise Unreadable(f"{path} is empty")
     try:
         graphs = [value for field, value in _fields(data) if field == _GRAPH]
         protos = [one for graph in graphs for field, one in _fields(graph) if field == _INITIALISER]
@@ -112,7 +111,5 @@ def _outside(path: str, entry: dict[str, str], size: int) -> memoryview:
     name = entry.get("location", "")
     if not name or os.path.isabs(name) or ".." in name.split("/"):
         raise Unreadable(f"{path}: the values of a tensor are said to be in {name}, outside of its folder")
-    with files.opened(os.path.join(os.path.dirname(path), name)) as file:
-        data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    start = int(entry.get("offset") or 0)
-    return data[start : start + int(entry.get("length") or size)]
+    start, length = int(entry.get("offset") or 0), int(entry.get("length") or size)
+    return part_of(os.path.join(os.path.dirname(path), name), start, length)

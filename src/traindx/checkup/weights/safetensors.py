@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import mmap
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from traindx.checkup.weights.tensors import DTYPES, Checkpoint, StoredTensor, decoded, width
+from traindx.checkup.weights.tensors import DTYPES, Checkpoint, StoredTensor, decoded, part_of, width
 from traindx.core import files
 from traindx.core.documents import json_of
 from traindx.core.nouns import Unreadable
@@ -31,13 +30,12 @@ def tensors(path: str) -> Iterator[StoredTensor]:
         header = json_of(file.read(length))
         if not isinstance(header, dict):
             raise Unreadable(f"{path} is no safetensors file: its header is no JSON object")
-        data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))[8 + length :]
     for name, entry in header.items():
         if name != "__metadata__":
-            yield _tensor(path, name, entry, data)
+            yield _tensor(path, name, entry, 8 + length, size)
 
 
-def _tensor(path: str, name: str, entry: Any, data: memoryview) -> StoredTensor:
+def _tensor(path: str, name: str, entry: Any, start: int, size: int) -> StoredTensor:
     try:
         dtype, (begin, end) = DTYPES[entry["dtype"]], entry["data_offsets"]
         shape = tuple(int(one) for one in entry["shape"])
@@ -47,6 +45,12 @@ def _tensor(path: str, name: str, entry: Any, data: memoryview) -> StoredTensor:
         whole = False
     if not whole:
         raise Unreadable(f"{path}: the header's entry for {name} is not valid")
-    if end > len(data):
-        raise Unreadable(f"{path} is cut off: {name} ends at byte {end:,} of {len(data):,}")
-    return StoredTensor(name, shape, dtype, partial(decoded, data[begin:end], dtype, shape), f"{begin}")
+    if start + end > size:
+        raise Unreadable(f"{path} is cut off: {name} ends at byte {start + end:,} of {size:,}")
+    return StoredTensor(
+        name, shape, dtype, partial(_values, path, start + begin, end - begin, dtype, shape), f"{begin}"
+    )
+
+
+def _values(path: str, start: int, size: int, dtype: str, shape: tuple[int, ...]) -> Any:
+    return decoded(part_of(path, start, size), dtype, shape)

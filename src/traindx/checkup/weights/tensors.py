@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from traindx.core import files
+from traindx.core.nouns import Unreadable
+
 if TYPE_CHECKING:
     Array = npt.NDArray[Any]
 
@@ -62,6 +65,16 @@ DTYPES: Mapping[str, str] = {
     "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2",
 }  # fmt: skip
 WIDTHS: Mapping[str, int] = {"bfloat16": 2, "float8_e4m3fn": 1, "float8_e5m2": 1}
+
+
+def part_of(path: str, start: int, size: int) -> memoryview:
+    """So many bytes of a file; raises Unreadable where it has become shorter."""
+    with files.opened(path) as file:
+        file.seek(start)
+        data = file.read(size)
+    if len(data) < size:
+        raise Unreadable(f"{path} is cut off, or somebody writes to it now")
+    return memoryview(data)
 
 
 def decoded(raw: memoryview | bytes, dtype: str, shape: tuple[int, ...]) -> Array:

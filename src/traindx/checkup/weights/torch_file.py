@@ -20,7 +20,7 @@ _NO_TORCH = "reading it needs PyTorch: pip install torch"
 
 
 def read(path: str, *, trust_code: bool = False) -> Checkpoint:
-    """What the file holds, its tensors mapped from the disk."""
+    """What the file holds."""
     return checkpoint_of(path, document(path, trust_code=trust_code))
 
 
@@ -30,11 +30,11 @@ def document(path: str, *, trust_code: bool = False) -> Any:
         import torch
     except ImportError:
         raise Unreadable(f"{path}: {_NO_TORCH}") from None
-    in_zip = _checked_zip(path)
+    _check_zip(path)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), files.opened(path) as file:
             warnings.simplefilter("ignore")
-            return torch.load(path, map_location="cpu", weights_only=True, mmap=in_zip)
+            return torch.load(file, map_location="cpu", weights_only=True)
     except MemoryError:
         raise
     except Exception as error:
@@ -48,21 +48,20 @@ def document(path: str, *, trust_code: bool = False) -> Any:
     return exported(path)
 
 
-def _checked_zip(path: str) -> bool:
-    """Whether it is a zip archive, as PyTorch writes since 1.6; raises Unreadable for one that is damaged."""
-    with files.opened(path) as file:
-        if file.read(4)[:2] != b"PK":
-            return False
+def _check_zip(path: str) -> None:
+    """Refuse a zip archive, as PyTorch writes since 1.6, that is damaged or none of PyTorch's."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            entries = archive.infolist()
+        with files.opened(path) as file:
+            if file.read(4)[:2] != b"PK":
+                return
+            with zipfile.ZipFile(file) as archive:
+                entries = archive.infolist()
     except (zipfile.BadZipFile, OSError, ValueError) as error:
         raise Unreadable(f"{path} is damaged or cut off: {_line(error)}") from None
     if sum(entry.file_size for entry in entries) > _INFLATED_MOST * os.path.getsize(path) + (1 << 20):
         raise Unreadable(f"{path} would unpack to many times its size: it is no checkpoint of PyTorch's")
     if not any(entry.filename.endswith("data.pkl") for entry in entries):
         raise Unreadable(f"{path} is a zip archive without data.pkl: no checkpoint of PyTorch's")
-    return all(entry.compress_type == zipfile.ZIP_STORED for entry in entries)
 
 
 def _refusal(path: str, wanted: str) -> str:

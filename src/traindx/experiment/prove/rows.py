@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from traindx.core import files
 from traindx.experiment.prove.versions import NoVersion, Version
 
 _RULE = re.compile(
@@ -69,8 +70,7 @@ def _tables(name: str | None, folder: str) -> Iterator[str]:
 def _kept(path: str, column: str, sign: str, value: str) -> tuple[str, int, int] | None:
     """The text without the rows, how many they are, and of how many; None where it has no such column."""
     try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.reader(file))
+        rows = list(csv.reader(io.StringIO(files.read(path).decode("utf-8-sig"), newline="")))
     except (OSError, UnicodeDecodeError, csv.Error):
         return None
     if not rows or column not in (heads := [head.strip() for head in rows[0]]):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import filecmp
 import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from traindx.core import files
 from traindx.experiment.edit import Edited, edit_for
@@ -148,7 +148,7 @@ def as_data(replacement: str, folder: str) -> Version:
     for name, path in zip((old, new), paths, strict=True):
         if not os.path.isfile(path):
             raise NoVersion(f"--file: there is no file {name}.")
-    if Path(paths[0]).read_bytes() == Path(paths[1]).read_bytes():
+    if filecmp.cmp(paths[0], paths[1], shallow=False):
         raise NoVersion(f"--file {replacement}: {_NOTHING}.")
     return Version(f"{old} = {new}", files={paths[0]: paths[1]})
 

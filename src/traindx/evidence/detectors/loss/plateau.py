@@ -7,9 +7,8 @@ course pointed, and whether the validation loss stopped too.
 
 From a curve alone a plateau cannot be told from convergence. More than {loss_left_large} of the start left is
 worth knowing (low). It is trouble (medium) where the log shows what holds it: a gradient next to nothing, a
-learning rate far below the usual or gone, a rate that never decays while scores stay mediocre or, without
-scores, for three quarters of the run (see plateau_without_gradient, plateau_at_small_lr,
-plateau_at_constant_lr).
+learning rate far below the usual or gone, a rate that never decays while scores stay mediocre (see
+plateau_without_gradient, plateau_at_small_lr, plateau_at_constant_lr).
 
 Silent when the loss ended below {loss_left_small} of its start, under {min_points} values, and for
 reinforcement learning and GANs.

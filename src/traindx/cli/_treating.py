@@ -23,9 +23,13 @@ _STYLES = {"helped": "good", "hurt": "red", "no difference": "dim", "cannot tell
 
 
 class TreatProgress:
-    """Hears what a treatment does and says it; a plan that is all there is gets shown whole."""
+    """Hears what a treatment does and says it; a plan that is all there is gets shown whole.
 
-    def __init__(self, *, plan_only: bool = False) -> None:
+    With `quiet` only the moving line is left.
+    """
+
+    def __init__(self, *, plan_only: bool = False, quiet: bool = False) -> None:
+        self._quiet = quiet
         self._most = None if plan_only else _CANDIDATES_SHOWN
         self._moving = Moving()
         self._screen = self._moving.screen
@@ -34,7 +38,7 @@ class TreatProgress:
 
     def __call__(self, kind: str, facts: Mapping[str, Any]) -> None:
         blocks = list(getattr(self, f"_{kind}", _nothing)(**facts))
-        if blocks:
+        if blocks and not self._quiet:
             self._moving.say(lines(blocks, self._screen))
         self._draw()
 

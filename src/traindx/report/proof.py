@@ -79,7 +79,8 @@ def _spread(verdict: VersionVerdict) -> str:
     ahead = sum(gain(verdict.by, pair.before, pair.after) > 0 for pair in pairs)
     text = f"better in {ahead} of {count(len(pairs), 'pair')}"
     if math.isfinite(difference.low):
-        interval = f"{_signed(difference.low)} to {_signed(difference.high)}"
+        most = difference.high if verdict.by.higher else min(1.0, difference.high)
+        interval = f"{_signed(difference.low)} to {_signed(most)}"
         text += f", gain {_signed(verdict.gain)} ({interval})"
     least = 2.0 ** (1 - len(pairs))
     lowest = f", the least that {len(pairs)} pairs can give" if difference.p <= least and least > 0.05 else ""

@@ -184,7 +184,9 @@ def verdict_sentences(diagnosis: Diagnosis) -> list[str]:
     """What the verdict is, one sentence for each problem that calls for action."""
     if diagnosis.verdict == "problem":
         grave = acted_on(diagnosis) or diagnosis.problems
-        return [sentence(problem, diagnosis.run) for problem in grave]
+        sentences = [sentence(problem, diagnosis.run) for problem in grave]
+        at_rest = bool(subject_checked(diagnosis.run))
+        return [one.removeprefix("trains, but ") if at_rest else one for one in sentences]
     done = checks_run(diagnosis.coverage)
     if diagnosis.verdict == "healthy":
         return [f"{done} and found nothing to act on"]

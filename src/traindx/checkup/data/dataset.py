@@ -51,13 +51,14 @@ def data_run(request: CheckRequest, facts: dict[str, Any]) -> Run:
         else "A training that reads it shows more: traindx run train.py."
     )
     names = ", ".join(one["name"] for one in files[:3])
+    tables = len(facts["data_tables"])
     return checked(
         request,
         "data",
         facts,
         areas=("files",),
         subject=names,
-        summary=f"{rows:,} rows in {len(facts['data_tables'])} tables",
+        summary=f"{rows:,} rows in {tables} table{'s' if tables != 1 else ''}",
         more=more,
         notes=notes,
         files=[one["path"] for one in files],

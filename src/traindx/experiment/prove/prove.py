@@ -63,7 +63,7 @@ class Race:
             return self._against_a_failure(first)
         self._diagnosis = examined(first.run, rewritten(self._script, self._before.sources))
         self._choose_length(first)
-        self._notify("first", {"outcome": first, "steps": self._steps, "shortened": self._shortened})
+        self._notify("first", {"outcome": first, "shortened": self._shortened})
         stopped = "the answer is clear"
         for seed in range(self._rule.most):
             if seed and not self._time_for_a_pair():

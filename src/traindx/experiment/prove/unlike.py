@@ -102,8 +102,9 @@ def _training_data(before: Run, after: Run) -> Likeness:
     if same is not False:
         return Likeness("training data", same)
     counts = [_samples(run).get("distinct") for run in (before, after)]
-    seen = f" ({counts[0]:,} -> {counts[1]:,} seen)" if all(isinstance(c, int) for c in counts) else ""
-    return Likeness("training data", False, f"other samples are trained on{seen}")
+    known = all(isinstance(one, int) for one in counts)
+    seen = f" ({counts[0]:,} -> {counts[1]:,} samples seen)" if known else ""
+    return Likeness("training data", False, f"training gets other inputs{seen}")
 
 
 def _length(before: Run, after: Run) -> Likeness:

@@ -10,7 +10,9 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # for the examples
@@ -228,12 +230,20 @@ def command_line() -> str:
     shape = {**cli.context_settings, "terminal_width": 90, "max_content_width": 90}
     with click.Context(cli, info_name="traindx", **shape) as top:
         parts.append(f"## traindx\n\n```text\n{cli.get_help(top)}\n```\n")
-        for name in cli.list_commands(top):
-            command = cli.get_command(top, name)
-            assert command is not None
-            with click.Context(command, parent=top, info_name=name, **shape) as context:
-                parts.append(f"## traindx {name}\n\n```text\n{command.get_help(context)}\n```\n")
+        parts += _helps(cli, top, shape)
     return "\n".join(parts)
+
+
+def _helps(group: Any, above: Any, shape: dict[str, Any]) -> Iterator[str]:
+    """The help of the commands of a group, and of those of groups in it."""
+    import click
+
+    for name in group.list_commands(above):
+        command = group.get_command(above, name)
+        with click.Context(command, parent=above, info_name=name, **shape) as context:
+            yield f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
+            if isinstance(command, click.Group):
+                yield from _helps(command, context, shape)
 
 
 def write_pictures(folder: Path) -> None:

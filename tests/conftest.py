@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,16 @@ for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQU
 @pytest.fixture(scope="session", autouse=True)
 def key_of_our_own(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
+@pytest.fixture(autouse=True)
+def same_folder_afterwards() -> Iterator[None]:
+    """A test that leaves the working folder changed would break another, far away from it."""
+    before = os.getcwd()
+    yield
+    after = os.getcwd()
+    os.chdir(before)
+    assert after == before, "the test left the working folder changed"
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -13,7 +13,7 @@ import pytest
 import traindx
 
 PAGE = Path(__file__).parents[1] / "docs" / "python.md"
-VERBS = "ask compare confirm diagnose lint log lr_find preflight prove read treat watch".split()
+VERBS = "ask brief compare confirm diagnose lint log lr_find preflight prove read treat watch".split()
 
 
 def test_the_examples_of_the_page_run(tmp_path: Path) -> None:

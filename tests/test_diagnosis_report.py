@@ -454,7 +454,7 @@ def test_issues_final_losses_and_epochs() -> None:
 def test_every_symptom_has_its_category() -> None:
     names = {name: category(name) for name in symptoms()}
     others = {"Not Learning", "Plateau", "Instability", "Explosion", "Overfitting", "Performance"}
-    assert {name for name in names if names[name] not in others} == {"silent_defect"}
+    assert {name for name in names if names[name] not in others} == {"silent_defect", "crash"}
     assert set(names.values()) >= others
 
 

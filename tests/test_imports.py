@@ -23,7 +23,8 @@ def test_importing_traindx_loads_only_the_standard_library() -> None:
 
 
 @pytest.mark.parametrize(
-    "args", [["--help"], ["--version"], ["inspect", "--help"], ["demo", "--help"], ["oops"]]
+    "args",
+    [["--help"], ["--version"], ["inspect", "--help"], ["demo", "--help"], ["doctor", "--help"], ["oops"]],
 )
 def test_help_loads_nothing_heavy(args: list[str]) -> None:
     code = f"from traindx.cli import cli\ntry: cli({args!r})\nexcept SystemExit: pass"

@@ -15,19 +15,20 @@ SRC = Path(__file__).parents[1] / "src" / "traindx"
 LAYERS = [
     ["cli", "serve", "integrations"],
     ["report"],
-    ["experiment", "comparison", "interview", "checkup"],
+    ["experiment", "comparison", "interview", "checkup", "doctor"],
     ["engine"],
     ["knowledge"],
     ["evidence"],
-    ["logs", "source", "observe", "testing"],
+    ["logs", "source", "observe", "testing", "skills"],
     ["core", "__init__"],
 ]
 # These run inside somebody's training and must never load the diagnosis.
 INSIDE_A_TRAINING = ("observe", "experiment/runtime", "experiment/changes", "experiment/sandbox")
 # The few calls upwards, loaded when they are called: a diagnosis as plain data and in a notebook; the
 # diagnosis of a recording, asked for by the script that makes it; the changes that a process started by a
-# trial's arm is to make.
+# trial's arm is to make. And one sideways: the command that starts the server.
 UPWARDS = {
+    ("cli/mcp.py", "traindx.serve.mcp.server"),
     ("core/nouns.py", "traindx.report.diagnosis_json"),
     ("core/nouns.py", "traindx.report.answer"),
     ("core/nouns.py", "traindx.report.diagnosis"),

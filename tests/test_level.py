@@ -40,8 +40,12 @@ for epoch in range(12):
 SCORE = " val_r2 {1 - error.item() / y[held].var().item():.4f}"
 
 
-def diagnosed(folder: Path, lr: float, score: str) -> traindx.Diagnosis:
-    (folder / "train.py").write_text(TRAIN.replace("SCORE", score).replace("RATE", str(lr)))
+SQUARED, LOG_COSH = "(model(inputs) - targets) ** 2", "(model(inputs) - targets).cosh().log()"
+
+
+def diagnosed(folder: Path, lr: float, score: str, loss: str = SQUARED) -> traindx.Diagnosis:
+    source = TRAIN.replace(SQUARED, loss)
+    (folder / "train.py").write_text(source.replace("SCORE", score).replace("RATE", str(lr)))
     command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", "r", "train.py"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     return traindx.diagnose(folder / "r")
@@ -60,11 +64,14 @@ def test_one_that_learned_is_healthy(tmp_path: Path) -> None:
     assert found.verdict == "healthy"
 
 
-@pytest.mark.parametrize(("score", "asked"), [("", True), (SCORE, False)])
+@pytest.mark.parametrize(
+    ("loss", "score", "asked"), [(LOG_COSH, "", True), (LOG_COSH, SCORE, False), (SQUARED, "", False)]
+)
 def test_preflight_is_named_where_nothing_measured_says_that_it_is_well(
-    tmp_path: Path, score: str, asked: bool
+    tmp_path: Path, loss: str, score: str, asked: bool
 ) -> None:
-    shown = re.sub(r"\s+", " ", answer_text(diagnosed(tmp_path, 1e-2, score)))
+    """A squared error that is written by hand is recognised, log-cosh is not."""
+    shown = re.sub(r"\s+", " ", answer_text(diagnosed(tmp_path, 1e-2, score, loss)))
     assert ("traindx preflight train.py" in shown) is asked
 
 

@@ -67,7 +67,7 @@ def test_it_passes_from_the_first_minute(clone: Path) -> None:
     [
         ("LossRepeats", "loss", "must say what is seen"),
         ("loss_frozen", "loss", "There is a detector loss_frozen already"),
-        ("loss_repeats", "nowhere", "AREA must be one of data, files, gradients, layers"),
+        ("loss_repeats", "nowhere", "AREA must be one of crash, data, files, gradients, layers"),
         ("../../evil_file", "loss", "must say what is seen"),
     ],
 )

@@ -23,7 +23,7 @@ PACKAGE = Path(traindx.__file__).parent / "knowledge"
 SYMPTOMS = """
 nonfinite divergence not_learning exploding_gradients vanishing_gradients dead_units saturated_units
 oscillation loss_spike plateau slow_convergence underfitting overfitting double_descent silent_defect
-slow_training memory_growth
+slow_training memory_growth crash
 """.split()
 CAUSES = {
     "optimisation": """lr_too_high lr_too_low lr_schedule no_warmup momentum_misset weight_decay_too_high
@@ -51,7 +51,8 @@ fix_scaler_order match_shapes normalise_inputs drop_bad_batches rebalance_classe
 shuffle_data get_more_data match_validation split_anew fix_pipeline check_targets zero_gradients
 train_all_parameters set_modes fix_accumulation restore_state fix_logging feed_faster fill_the_device
 free_memory move_sync_out balance_ranks sync_ranks keep_checkpoint reduce_on_plateau restart_lr add_scaler
-decouple_decay
+decouple_decay align_shapes match_dtypes move_to_device cut_the_graph avoid_in_place check_indices
+join_collectives mask_future shift_targets update_target
 """.split()
 SHEETS = """
 learning_rate_schedules optimisers gradient_management gradient_pathologies loss_functions loss_curves
@@ -98,7 +99,7 @@ def test_every_id_of_the_contract_has_its_page() -> None:
     new = [causes()[id] for id in categories.keys() - published.keys()]
     assert all(cause.kind_of in published for cause in new), "a new cause names the nearest published one"
     assert list(symptoms()) == SYMPTOMS
-    assert [symptom.rank for symptom in symptoms().values()] == list(range(1, 18))
+    assert [symptom.rank for symptom in symptoms().values()] == list(range(1, 19))
     assert set(remedies()) == set(REMEDIES)
     assert set(sheets()) == set(SHEETS)
 

@@ -15,7 +15,7 @@ def test_the_list_is_sorted_and_complete() -> None:
     assert sorted(traindx.__all__) == list(traindx.__all__)
     assert sorted(traindx.__all__) == dir(traindx)
     nouns = "Check Diagnosis Event Evidence Finding Fix Hypothesis Note Problem Reading Run Series Watch"
-    verbs = "activations ask check compare confirm diagnose gradients"
+    verbs = "activations ask brief check compare confirm diagnose gradients"
     more = "lint log lr_find preflight prove read treat watch"
     assert traindx.__all__ == [*nouns.split(), "__version__", *verbs.split(), *more.split()]
 

@@ -37,6 +37,8 @@ def prose() -> Iterator[tuple[str, str]]:
     for kind in PAGES:
         for path in sorted(ROOT.glob(f"src/traindx/**/{kind}/*.md")):
             yield _name(path), path.read_text(encoding="utf-8")
+    for path in sorted(ROOT.glob("src/traindx/skills/**/*.md")):
+        yield _name(path), path.read_text(encoding="utf-8")
     for path in (
         path for folder in ("", "docs/", "clinic/", "benchmarks/") for path in ROOT.glob(f"{folder}*.md")
     ):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from traindx.experiment.lr_find.api import lr_find
     from traindx.interview.api import ask
     from traindx.observe.watch import Watch, log, watch
+    from traindx.report.brief.api import brief
     from traindx.serve.notebook import load_ipython_extension as load_ipython_extension
     from traindx.serve.notebook import unload_ipython_extension as unload_ipython_extension
 
@@ -49,6 +50,7 @@ _HOMES = {
     "Watch": "observe.watch",
     "activations": "checkup.model.layer_table",
     "ask": "interview.api",
+    "brief": "report.brief.api",
     "check": "checkup.api",
     "compare": "comparison.api",
     "confirm": "experiment.api",
@@ -83,6 +85,7 @@ __all__ = [
     "__version__",
     "activations",
     "ask",
+    "brief",
     "check",
     "compare",
     "confirm",

@@ -141,6 +141,10 @@ def _empty_optimizer(saved: Training) -> None:
     saved["optimizer"]["state"] = {}
 
 
+def _one_unit(saved: Training) -> None:
+    saved["model"]["2.weight"][7] = 0.0
+
+
 def _copies(saved: Training) -> None:
     saved["model"]["2.weight"][:] = saved["model"]["2.weight"][:1].clone()
 
@@ -151,6 +155,7 @@ BROKEN: list[tuple[str, str, Callable[[Training], None]]] = [
     ("mlp", "tensors_zero", _entry("model", "2.weight", torch.zeros_like)),
     ("attending", "tensors_zero", _entry("model", "body.layers.1.linear1.weight", torch.zeros_like)),
     ("mlp", "units_zero", _half_layer),
+    ("mlp", "units_zero", _one_unit),
     ("mlp", "units_equal", _copies),
     ("sgd", "weights_exploded", _entry("model", "0.weight", lambda one: one * 300)),
     ("convolutional", "weights_exploded", _entry("model", "3.weight", lambda one: one * 1e4)),
@@ -161,6 +166,8 @@ BROKEN: list[tuple[str, str, Callable[[Training], None]]] = [
     ("mlp", "moments_broken", _moment("exp_avg", float("nan"))),
     ("recurrent", "moments_broken", _moment("exp_avg_sq", -1.0)),
     ("attending", "moments_zero", _moment("exp_avg_sq", 0.0)),
+    ("mlp", "moments_out_of_proportion", _moment("exp_avg_sq", 4.5e4)),
+    ("attending", "moments_out_of_proportion", _moment("exp_avg_sq", 1e3)),
     ("mlp", "resume_state_missing", _no_optimizer),
     ("recurrent", "resume_state_missing", _empty_optimizer),
 ]  # fmt: skip
@@ -181,6 +188,34 @@ def test_what_was_broken_is_found(
     assert finding in findings(tmp_path / "broken.pt", saved)
 
 
+@pytest.mark.parametrize("history", ["short", "frozen", "spike", "rare words", "large layer"])
+def test_second_moments_that_a_training_makes_are_in_proportion(tmp_path: Path, history: str) -> None:
+    torch.manual_seed(0)
+    words, first, last = nn.Embedding(500, 8), nn.Linear(8, 32), nn.Linear(32, 4)
+    model = nn.Sequential(words, first, nn.ReLU(), last)
+    step = torch.optim.Adam(model.parameters(), lr=1e-3)
+    for at in range(3 if history == "short" else 400):
+        rows = torch.randint(0, 500 if history == "rare words" else 50, (8,))
+        step.zero_grad()
+        nn.functional.cross_entropy(model(rows), rows % 4).backward()
+        gradient = first.weight.grad
+        assert gradient is not None
+        if history == "frozen" and at > 100:
+            gradient.zero_()
+        if (history == "spike" and at == 200) or (history == "large layer"):
+            gradient.mul_(1000)
+        step.step()
+    saved = {"model": model.state_dict(), "optimizer": step.state_dict(), "epoch": 4}
+    assert "moments_out_of_proportion" not in findings(tmp_path / "trained.pt", saved)
+
+
+def test_parameters_that_hardly_move_are_named(tmp_path: Path, trainings: dict[str, Training]) -> None:
+    saved = copy.deepcopy(trainings["convolutional"])
+    saved["optimizer"]["state"][4]["exp_avg_sq"].fill_(4.5e4)
+    torch.save(saved, tmp_path / "damaged.pt")
+    assert "(3.weight)" in traindx.check(tmp_path / "damaged.pt").problems[0].summary
+
+
 def test_two_checkpoints_and_a_folder_of_them(tmp_path: Path) -> None:
     torch.manual_seed(0)
     model = mlp()
@@ -198,3 +233,49 @@ def test_two_checkpoints_and_a_folder_of_them(tmp_path: Path) -> None:
     film = traindx.check(tmp_path)
     assert list(film.run.series["weight_norm/0.weight"].steps) == [0, 100, 200]
     assert len(film.run.series["weight_change/0.weight"]) == 2
+
+
+class Embedding(nn.Module):
+    """A net whose embedding pads with its first row."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tokens = nn.Embedding(50, 32, padding_idx=0)
+        self.lstm, self.head = nn.GRU(32, 16, batch_first=True), nn.Linear(16, 4)
+
+
+INITIALISATIONS: dict[str, Callable[[torch.Tensor], Any]] = {
+    "default": lambda _: None,
+    "normal": nn.init.kaiming_normal_,
+    "orthogonal": nn.init.orthogonal_,
+    "small": lambda weight: nn.init.trunc_normal_(weight, std=0.02),
+}
+
+
+@pytest.mark.parametrize("initialise", INITIALISATIONS.values(), ids=INITIALISATIONS)
+@pytest.mark.parametrize("kind", [mlp, convolutional, Recurrent, Attending, Embedding])
+def test_a_model_that_nobody_trained_is_no_problem(
+    tmp_path: Path, kind: Callable[[], nn.Module], initialise: Callable[[torch.Tensor], Any]
+) -> None:
+    torch.manual_seed(0)
+    model = kind()
+    for layer in model.modules():
+        if isinstance(layer, nn.Linear | nn.Conv2d):
+            initialise(layer.weight)
+    torch.save(model.state_dict(), tmp_path / "fresh.pt")
+    diagnosis = traindx.check(tmp_path / "fresh.pt")
+    assert diagnosis.problems == ()
+    signs = {sign.id for sign in diagnosis.signs}
+    assert "weights_as_initialised" in signs or initialise is not INITIALISATIONS["default"]
+
+
+def test_one_unit_without_weights_is_worth_knowing_and_no_problem(
+    tmp_path: Path, trainings: dict[str, Training]
+) -> None:
+    saved = copy.deepcopy(trainings["mlp"]["model"])
+    saved["2.weight"][7] = 0.0
+    torch.save(saved, tmp_path / "unit.pt")
+    diagnosis = traindx.check(tmp_path / "unit.pt")
+    assert diagnosis.verdict == "insufficient_evidence"
+    (problem,) = diagnosis.problems
+    assert (problem.severity, "unit 7" in problem.summary) == ("low", True)

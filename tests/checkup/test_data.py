@@ -65,6 +65,35 @@ def drift(folder: Path, random: Random) -> list[str]:
     return [table(folder / "t.csv", ["date", *NAMES, "label"], range(900), inputs.round(3), labels)]
 
 
+def stations(
+    folder: Path,
+    random: Random,
+    change: Callable[[np.ndarray], np.ndarray],
+    *,
+    groups: int = 12,
+    order: str = "day",
+    levels: float = 5.0,
+    column: str = "temp",
+) -> list[str]:
+    """A season in all stations; one column changes in two of them from day 201 on."""
+    rows = 4000
+    day, station = np.sort(random.integers(0, 365, rows)), random.integers(0, groups, rows)
+    temperature = 12 - 8 * np.cos(day / 58) + random.normal(0, levels, groups)[station]
+    temperature += random.normal(0, 3, rows)
+    changed = (station < 2) & (day >= 201)
+    names = np.array([f"N{one}" for one in range(groups)])[station]
+    measured = {"temp": temperature, "wind": random.gamma(4, 2, rows), "humidity": random.normal(60, 9, rows)}
+    measured[column][changed] = change(measured[column][changed])
+    columns = [day, names, *(one.round(2) for one in measured.values()), random.normal(size=rows).round(3)]
+    kept = np.lexsort((day, station)) if order == "station" else np.arange(rows)
+    header = ["day", "station", "temp", "wind", "humidity", "load"]
+    return [table(folder / "t.csv", header, *(one[kept] for one in columns))]
+
+
+def fahrenheit(celsius: np.ndarray) -> np.ndarray:
+    return 1.8 * celsius + 32
+
+
 def noise_in_site(folder: Path, random: Random) -> list[str]:
     inputs, labels = classes(random, 1500)
     sites = random.choice(["n", "s", "w"], 1500, p=[0.4, 0.4, 0.2])
@@ -203,6 +232,7 @@ Maker = Callable[[Path, Random], list[str]]
 FAULTS: dict[str, tuple[Maker, str]] = {
     "sentinel": (sentinel, "corrupt_batch"),
     "unit change": (unit_change, "corrupt_batch"),
+    "unit change in stations": (lambda f, r: stations(f, r, fahrenheit), "corrupt_batch"),
     "noise in a site": (noise_in_site, "label_noise"),
     "noise": (noise, "label_noise"),
     "block shifted": (block_shifted, "misaligned_labels"),
@@ -217,6 +247,9 @@ FAULTS: dict[str, tuple[Maker, str]] = {
 HEALTHY: dict[str, Maker] = {
     "minus one": minus_one,
     "drift": drift,
+    "stations of other levels": lambda f, r: stations(f, r, lambda one: one, levels=60.0),
+    "a mild change in stations": lambda f, r: stations(f, r, lambda one: one + 5),
+    "small stations": lambda f, r: stations(f, r, fahrenheit, groups=400),
     "site of classes": site_of_classes,
     "overlap": overlap,
     "sorted": sorted_by_class,
@@ -240,6 +273,25 @@ def test_a_planted_fault_is_found(fault: str, tmp_path: Path) -> None:
 def test_a_look_alike_is_not(name: str, tmp_path: Path) -> None:
     diagnosis = traindx.check(HEALTHY[name](tmp_path, np.random.default_rng(6)))
     assert [problem.summary for problem in diagnosis.problems if problem.severity != "low"] == []
+
+
+@pytest.mark.parametrize("order", ["day", "station"])
+@pytest.mark.parametrize(
+    ("column", "change", "conversion"),
+    [
+        ("temp", fahrenheit, "degrees Celsius to Fahrenheit"),
+        ("temp", lambda one: one + 273.15, "degrees Celsius to kelvin"),
+        ("humidity", lambda one: one / 100, "divided by 100"),
+    ],
+)
+def test_a_change_of_unit_within_groups_says_where_and_which(
+    tmp_path: Path, order: str, column: str, change: Callable[[np.ndarray], np.ndarray], conversion: str
+) -> None:
+    paths = stations(tmp_path, np.random.default_rng(2), change, order=order, column=column)
+    diagnosis = traindx.check(paths)
+    summary = diagnosis.problems[0].summary
+    for part in ("t.csv", "2 of 12 groups of station (N0, N1)", f"column {column}", "day 201", conversion):
+        assert part in summary
 
 
 def test_left_out_answers_are_those_of_models_fitted_without_the_row() -> None:
@@ -294,10 +346,12 @@ def test_the_target_can_be_named(tmp_path: Path) -> None:
     random = np.random.default_rng(1)
     inputs, labels = classes(random)
     path = table(tmp_path / "t.csv", [*NAMES, "quality"], inputs.round(3), np.roll(labels, 1))
-    assert traindx.check(path).verdict == "insufficient_evidence"
     found = traindx.check(path, target="quality")
     assert found.problems[0].hypotheses[0].cause == "misaligned_labels"
-    assert traindx.check(path).reasons[0].endswith("--target.")
+    last = traindx.check(path)
+    assert last.problems[0].hypotheses[0].cause == "misaligned_labels"
+    assert last.run.facts["checked"]["chosen"] == "t.csv: target quality (--target names another)"
+    assert traindx.check(path, target="a").verdict == "insufficient_evidence"
 
 
 def test_large_files_are_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from traindx.observe.files_read import FilesRead
+
 pytest.importorskip("torch")
 
 SCRIPT = """import csv
@@ -109,3 +111,13 @@ def test_unasked_for_nothing_is_read(tmp_path: Path) -> None:
     answer, _ = run(tmp_path, "--no-check-data")
     assert not ids(answer)
     assert not (tmp_path / "rec" / "data.json").exists()
+
+
+def test_how_often_a_file_is_opened_is_noted(tmp_path: Path) -> None:
+    notes: list[list[dict[str, object]]] = []
+    reads = FilesRead(notes.append, str(tmp_path / "recording"))
+    path = tmp_path / "shard.npz"
+    path.write_bytes(b"x")
+    for _ in range(40):
+        reads.read(str(path))
+    assert [one[0].get("opened") for one in notes] == [None, 8, 16, 32]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
 import re
 import warnings
 from collections.abc import Iterator
 from functools import cache
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -21,22 +19,20 @@ from traindx.core.nouns import SEVERITIES, Event, Finding, Run, Skipped
 from traindx.core.units import Detector, detectors
 from traindx.evidence.case import Case
 from traindx.evidence.inputs import GUARDS, VIEWS, inputs, looked
+from traindx.knowledge.catalogue import ids_of
 from traindx.source import Script
+from traindx.testing.cases import cases_of
 from traindx.testing.sketch import run
 
 SYMPTOMS = frozenset(
     """
     nonfinite divergence not_learning exploding_gradients vanishing_gradients dead_units saturated_units
     oscillation loss_spike plateau slow_convergence underfitting overfitting double_descent silent_defect
-    slow_training memory_growth
+    slow_training memory_growth crash
     """.split()
 )
 UNITS = detectors()
 every = pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.id)
-
-
-def _module(unit: Detector) -> ModuleType:
-    return importlib.import_module(unit.module)
 
 
 def _look(unit: Detector, seen: Run | Script | Case) -> Finding | Skipped | None:
@@ -65,6 +61,7 @@ def _sound(finding: Finding) -> None:
 def test_there_are_detectors() -> None:
     assert len(UNITS) >= 38
     assert len({unit.id for unit in UNITS}) == len(UNITS)
+    assert ids_of("detector") == {unit.id for unit in UNITS}
 
 
 @every
@@ -95,7 +92,7 @@ def test_needs_name_known_settings(unit: Detector) -> None:
 
 @every
 def test_fires_on_its_cases(unit: Detector) -> None:
-    cases = list(_module(unit).fires())
+    cases = cases_of(unit)[0]
     assert cases
     for seen in cases:
         answer = _look(unit, seen)
@@ -105,7 +102,7 @@ def test_fires_on_its_cases(unit: Detector) -> None:
 
 @every
 def test_silent_on_its_cases(unit: Detector) -> None:
-    cases = list(_module(unit).silent())
+    cases = cases_of(unit)[1]
     assert len(cases) >= 2
     for seen in cases:
         assert not isinstance(_look(unit, seen), Finding)

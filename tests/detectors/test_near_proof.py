@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-
 import pytest
 
 from traindx.core.units import Detector, detectors
@@ -12,6 +10,7 @@ from traindx.evidence.examine import examine
 from traindx.knowledge.catalogue import causes
 from traindx.knowledge.judge import judge
 from traindx.source import Script
+from traindx.testing.cases import cases_of
 from traindx.testing.sketch import run
 
 NEAR_PROOF = 5.0
@@ -32,7 +31,7 @@ UNITS = [unit for unit in detectors() if max(_weights(unit.id).values(), default
 def test_it_leads_to_its_cause(unit: Detector) -> None:
     weights = _weights(unit.id)
     meant = {cause for cause, bits in weights.items() if bits >= max(weights.values()) - SHARED}
-    for told in importlib.import_module(unit.module).fires():
+    for told in cases_of(unit)[0]:
         case = Case(run({}), told) if isinstance(told, Script) else Case(told)
         seen = examine(case)
         finding = next(one for one in seen.findings if one.id == unit.id)

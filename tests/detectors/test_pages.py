@@ -21,7 +21,7 @@ OTHER_THINGS = {("validation_parts", "30 %"), ("outputs_constant", "4"), ("confi
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.id)
 def test_a_page_holds_no_copy_of_a_threshold(unit: Detector) -> None:
-    page = importlib.import_module(unit.module).__doc__ or ""
+    page = unit.detect.__doc__ or importlib.import_module(unit.module).__doc__ or ""
     for text, percent in NUMBER.findall(page):
         value = float(text.replace(",", "")) / (100 if percent else 1)
         own = [name for name, default in KNOWN[unit.id].items() if default == pytest.approx(value, abs=1e-18)]

@@ -8,8 +8,8 @@ import pytest
 
 from traindx.core.nouns import Finding, Skipped
 from traindx.evidence.case import Case
-from traindx.evidence.detectors.gradients import grad_all_clipped
-from traindx.evidence.detectors.model import model_restrained
+from traindx.evidence.detectors.gradients.clipping import grad_all_clipped
+from traindx.evidence.detectors.model import restraint
 from traindx.source import read_script
 from traindx.testing.sketch import run
 
@@ -38,7 +38,7 @@ def made(folder: Path, source: str) -> Case:
 def test_a_restraint_is_missing_only_where_the_script_names_none(
     tmp_path: Path, source: str, known: bool
 ) -> None:
-    found = model_restrained.detect(made(tmp_path, source))
+    found = restraint.model_restrained.detect(made(tmp_path, source))
     assert not isinstance(found, Finding)
     assert (found is None) == known
 

@@ -438,10 +438,12 @@ def test_nothing_but_a_crash(tmp_path: Path) -> None:
     tape = recorded(tmp_path)
     tape.end("exception", "FileNotFoundError: data.csv")
     reading = traindx.read(tape.folder)
-    assert reading.runs == ()
-    assert (
-        reading.skipped[0].text == "no optimizer step was recorded; it ended with FileNotFoundError: data.csv"
-    )
+    (run,) = reading.runs
+    assert not run.series
+    assert run.notes[0].text == "no optimizer step was recorded; it ended with FileNotFoundError: data.csv"
+    (problem,) = traindx.diagnose(run).problems
+    assert (problem.symptom, problem.hypotheses) == ("crash", ())
+    assert "FileNotFoundError: data.csv" in problem.summary
 
 
 @pytest.mark.parametrize("per_line", [1, 50])

@@ -200,6 +200,35 @@ def a_loop_inside() -> Any:
     return params, losses
 
 
+def with_a_copy(params: Any, copy: Any, state: Any, x: Any, y: Any, *, follows: bool) -> Any:
+    """A step beside which an average of the weights is kept; where it `follows`, that gives the targets."""
+    target = predict(copy, x) if follows else jax.nn.one_hot(y, 10)
+    loss, grads = jax.value_and_grad(lambda p: ((predict(p, x) - target) ** 2).mean())(params)
+    updates, state = optax.adam(1e-2).update(grads, state)
+    params = optax.apply_updates(params, updates)
+    return params, jax.tree.map(lambda a, b: 0.9 * a + 0.1 * b, copy, params), state, loss
+
+
+@program
+def follows_a_copy() -> Any:
+    step = jax.jit(partial(with_a_copy, follows=True))
+    params, copy = weights(), weights()
+    state = optax.adam(1e-2).init(params)
+    for x, y in batches():
+        params, copy, state, loss = step(params, copy, state, x, y)
+    return params, loss
+
+
+@program
+def averages_beside() -> Any:
+    step = jax.jit(partial(with_a_copy, follows=False))
+    params, copy = weights(), weights()
+    state = optax.adam(1e-2).init(params)
+    for x, y in batches():
+        params, copy, state, loss = step(params, copy, state, x, y)
+    return params, loss
+
+
 @program
 def never_applied() -> Any:
     tx = optax.adam(1e-2)

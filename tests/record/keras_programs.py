@@ -200,6 +200,20 @@ def two_models() -> Any:
 
 
 @program
+def head_on_a_frozen_base() -> Any:
+    x, y = data()
+    base = keras.Sequential([keras.Input((64,)), layers.Dense(16, activation="relu")])
+    whole = keras.Sequential([base, layers.Dense(64)])
+    whole.compile("sgd", loss="mse")
+    whole.fit(x, x, batch_size=64, epochs=2, verbose=0)
+    base.trainable = False
+    probe = keras.Sequential([base, layers.Dense(10, activation="softmax")])
+    probe.compile("adam", loss="sparse_categorical_crossentropy")
+    probe.fit(x, y, batch_size=32, epochs=1, verbose=0)
+    return probe, {}
+
+
+@program
 def becomes_nan() -> Any:
     x, y = data()
     x = x.copy()

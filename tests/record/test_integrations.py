@@ -200,6 +200,17 @@ def test_lightning(tmp_path: Path) -> None:
     assert len(run.series["val/accuracy"].values) >= 10
     assert run.config["lr"] == 3e-3
     assert done.stderr.count("HEALTHY") == 1
+    # The loss is computed in a closure that the optimizer calls: its graph is known all the same.
+    assert run.facts["graph"]["depth"] == 2
+    assert (run.facts["reach"]["held"], run.facts["reach"]["free"]) == (4, [])
+
+
+def test_lightning_with_layers_that_no_optimizer_holds(tmp_path: Path) -> None:
+    text = LIGHTNING.replace("EPOCHS", "10").replace("STOP", "None").replace("Net(LR)", "Net(3e-3)")
+    ran(tmp_path, text.replace("Adam(self.parameters()", "Adam(self.net[2].parameters()"))
+    run = only_run(tmp_path / "rec")
+    assert set(run.facts["reach"]["free"]) == {"net.0.weight", "net.0.bias"}
+    assert traindx.diagnose(run).problems[0].hypotheses[0].cause == "untrained_parameters"
 
 
 def test_lightning_stops_at_a_critical_problem(tmp_path: Path) -> None:

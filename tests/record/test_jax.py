@@ -52,6 +52,7 @@ def test_jax(tmp_path: Path) -> None:
     facts_are_those_of_every_framework(folder)
     steps_of_a_loop_are_counted(folder)
     weights_that_never_change_show(folder)
+    targets_that_move_with_the_weights_show(folder)
 
 
 def run(folder: Path, name: str) -> Run:
@@ -123,3 +124,8 @@ def steps_of_a_loop_are_counted(folder: Path) -> None:
 def weights_that_never_change_show(folder: Path) -> None:
     assert values(folder, "never_applied", "update_ratio/0").max() == 0
     assert "optimizer_never_stepped" in {one.kind for one in run(folder, "never_applied").events}
+
+
+def targets_that_move_with_the_weights_show(folder: Path) -> None:
+    assert run(folder, "follows_a_copy").facts["objective"] == {"moving_target": True}
+    assert "objective" not in run(folder, "averages_beside").facts

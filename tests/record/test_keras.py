@@ -160,6 +160,14 @@ def trainings_are_counted_apart(tensorflow: Trained) -> None:
     # Without an `Input` a model has no weights before its first step is traced.
     model = tensorflow.facts("two_models")["models"][0]
     assert (model["parameters"], model["layers"]) == (64 * 16 + 16 + 16 * 10 + 10, 2)
+    first, second = traindx.read(tensorflow.folder / "head_on_a_frozen_base").runs
+    assert [len(one.series["loss"]) for one in (first, second)] == [16, 16]
+    assert (first.settings["optimizer"], second.settings["optimizer"]) == ("SGD", "Adam")
+    assert (first.settings["batch_size"], second.settings["batch_size"]) == (64, 32)
+    assert [one.facts["losses"][0]["function"] for one in (first, second)] == [
+        "mean_squared_error",
+        "sparse_categorical_crossentropy",
+    ]
 
 
 def nan_is_recorded_with_its_origin(trained: Trained) -> None:

@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -115,7 +116,9 @@ def test_same_in_another_process() -> None:
         "import torch; torch.set_num_threads(2); from tests.record.test_replicas import model, checksum;"
         "print(repr(checksum(model(width=200).parameters())))"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    root = Path(__file__).parents[2]
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root)
+    assert out.returncode == 0, out.stderr
     assert float(out.stdout) == checksum(model(width=200).parameters())
 
 

@@ -50,6 +50,37 @@ def test_equal_rows_have_equal_prints() -> None:
     assert len(set(found.tolist())) == 20
 
 
+@pytest.mark.parametrize("offset", [-1, 0, 1, 2])
+@pytest.mark.parametrize("flat", [False, True])
+def test_the_place_of_the_target_in_a_sequence(offset: int, flat: bool) -> None:
+    tokens = torch.randint(1, 50, (64, 24))
+    wanted = torch.full_like(tokens, -100)
+    for at in range(24):
+        if 0 <= at + offset < 24:
+            wanted[:, at] = tokens[:, at + offset]
+    samples = SampleFingerprints()
+    for at in range(0, 64, 16):
+        target = wanted[at : at + 16]
+        samples.trained(tokens[at : at + 16], target.reshape(-1) if flat else target)
+    shares = samples.facts()["token_offsets"]
+    assert isinstance(shares, dict)
+    assert shares[str(offset)] == 1.0
+    assert max(share for place, share in shares.items() if place != str(offset)) < 0.1
+
+
+def test_targets_that_are_no_tokens_have_no_place() -> None:
+    samples = SampleFingerprints()
+    samples.trained(torch.randint(1, 50, (64, 24)), torch.randint(0, 3, (64,)))
+    samples.trained(torch.randn(64, 24), torch.randint(1, 50, (64, 24)))
+    assert "token_offsets" not in samples.facts()
+
+
+def test_rows_of_few_values_are_told_from_rows_of_their_own() -> None:
+    few, own = torch.randint(0, 3, (200, 12)) / 7.0, torch.randn(200, 12)
+    levels = [trained(x, torch.zeros(200, dtype=torch.long)).facts()["levels"] for x in (few, own)]
+    assert levels == pytest.approx([3 / (50 * 12), 1.0], abs=2e-3)
+
+
 def test_validation_that_was_trained_on_is_known() -> None:
     x, y = torch.randn(500, 12), torch.randint(0, 3, (500,))
     samples = trained(x, y)

@@ -82,7 +82,7 @@ def test_a_transformer() -> None:
     assert told["shared"] == [["tokens.weight", "head.weight"]]
     assert told["dtypes"] == {"float32": told["parameters"]}
     assert told["devices"] == {"cpu": told["parameters"]}
-    assert told["frozen"] == {"count": 1, "names": ["places.weight"]}
+    assert told["frozen"] == {"count": 1, "names": ["places.weight"], "initial": 0, "elements": 8 * 16}
     assert told["embeddings"][0] == {"name": "tokens", "size": 40, "width": 16}
     assert told["output_width"] == 40
     assert told["attention"] is True
@@ -291,3 +291,21 @@ def test_a_graph_of_any_size_is_walked() -> None:
         y = y + 1
     assert residuals(y.sum().grad_fn) == 0
     assert depth(y.sum().grad_fn) == 0
+
+
+def test_frozen_layers_that_were_never_loaded_are_known() -> None:
+    torch.manual_seed(0)
+    body, trained = nn.Linear(32, 64), nn.Linear(64, 64)
+    optimizer = torch.optim.SGD(trained.parameters(), lr=0.5)
+    for _ in range(20):
+        loss = (trained(torch.randn(64, 64)) - 1.0).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    model = nn.Sequential(body, nn.ReLU(), trained, nn.ReLU(), nn.Linear(64, 3))
+    names = Names()
+    assert model_facts(model, names)["frozen"]["initial"] == 0
+    body.requires_grad_(False)
+    trained.requires_grad_(False)
+    frozen = model_facts(model, names)["frozen"]
+    assert (frozen["initial"], frozen["elements"]) == (32 * 64, 32 * 64 + 64 + 64 * 64 + 64)

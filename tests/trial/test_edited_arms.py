@@ -10,6 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from traindx.experiment.edit import Edited, edit_for_all
+from traindx.experiment.edited_arms import unreachable
+from traindx.experiment.runtime.change import Change
+from traindx.source.script import parse_script
+
 pytestmark = pytest.mark.skipif(find_spec("optax") is None, reason="needs jax and optax")
 
 SCRIPT = """import jax
@@ -64,7 +69,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def test_a_remedy_is_tried_as_an_edit(tried: tuple[Path, str]) -> None:
     folder, text = tried
-    assert "12 epochs" in text
+    assert "120 steps" in text
     assert "learning_rate = 0.3" in (folder / "treatment" / "fixed_train.py").read_text()
     assert (folder / "train.py").read_text() == SCRIPT
     assert "torch" not in text
@@ -83,8 +88,8 @@ def test_further_seeds_are_other_trainings(tried: tuple[Path, str]) -> None:
 def test_a_proof_that_was_a_trial_is_not_run_again(tried: tuple[Path, str]) -> None:
     folder, text = tried
     result = json.loads((folder / "treatment" / "results.json").read_text())
-    # The script, three sizes of the change, a further pair.
-    assert result["cost"]["arms"] <= 1 + 3 + 2, text
+    # The script, three sizes of the change, the best of them at full length, a further pair.
+    assert result["cost"]["arms"] <= 1 + 3 + 1 + 2, text
 
 
 def test_what_has_no_edit_is_not_run(tmp_path: Path) -> None:
@@ -94,3 +99,36 @@ def test_what_has_no_edit_is_not_run(tmp_path: Path) -> None:
     assert "tried" not in text.split("cost")[0]
     assert "1 run of the script" in text
     assert "torch" not in text
+
+
+BY_HAND = """import jax
+
+
+@jax.jit
+def step(params, x, y, lr{default}):
+    loss, grads = jax.value_and_grad(loss_of)(params, x, y)
+    return jax.tree.map(lambda w, g: w - lr * g, params, grads), loss
+
+
+{before}
+for x, y in batches:
+    params, loss = step(params, x, y{given})
+"""
+
+
+@pytest.mark.parametrize(
+    ("default", "before", "given", "written"),
+    [
+        ("", "lr = 1.0", ", lr", "lr = 0.1"),
+        ("=1.0", "", "", "lr=0.1)"),
+        ("", "", ", 1.0", "step(params, x, y, 0.1)"),
+    ],
+)
+def test_the_rate_of_a_step_without_an_optimizer_is_edited(
+    default: str, before: str, given: str, written: str
+) -> None:
+    script = parse_script(BY_HAND.format(default=default, before=before, given=given))
+    assert unreachable(script) == "JAX"
+    edit = edit_for_all(script, (Change("scale_lr", {"factor": 0.1}),))
+    assert isinstance(edit, Edited)
+    assert written in next(iter(edit.sources.values()))

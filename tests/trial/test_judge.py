@@ -108,5 +108,12 @@ def test_what_is_measured() -> None:
     assert yardstick(run, ["slow_training"]) == Yardstick("step_s")
     assert yardstick(run, ["plateau"], other_loss=True) == Yardstick("val/accuracy", higher=True)
     assert yardstick(run, ["plateau"], "val/accuracy") == Yardstick("val/accuracy", higher=True)
+    assert yardstick(run, [], held_out=True) == Yardstick("val/loss")
     with pytest.raises(NoSuchMetric, match="val/loss"):
         yardstick(run, ["plateau"], "f1")
+
+
+def test_a_score_of_validation_comes_before_the_training_loss() -> None:
+    run = sketch({"loss": falling(0.5), "val/accuracy": [0.1, 0.2, 0.3]})
+    assert yardstick(run, [], held_out=True) == Yardstick("val/accuracy", higher=True)
+    assert yardstick(run, ["plateau"]) == Yardstick("loss")

@@ -19,6 +19,7 @@ def check(
     data: Any = None,
     loss: Any = None,
     *,
+    model: str = "",
     trust_code: bool = False,
     curvature: bool = False,
     overfit: bool = False,
@@ -29,15 +30,16 @@ def check(
     """What can be seen of a checkpoint, of data, or of a model with data and a loss, without a training.
 
     `what` is a path (several are compared), `file.py:name`, or a `torch.nn.Module`; then `data` gives batches
-    and `loss` is a function of output and target, or its name. The model is as before afterwards. `curvature`
-    measures eigenvalues of the Hessian, `overfit` whether a copy can fit one batch.
+    (a loader, or a file) and `loss` is a function of output and target, or its name. `model` names the
+    function (`file.py:name`) that makes the model of a checkpoint. A model is as before afterwards.
+    `curvature` measures eigenvalues of the Hessian, `overfit` whether a copy can fit one batch.
 
     Nothing wrong found is no verdict about a training: the verdict is then `insufficient_evidence`, and
     `reasons` say what was checked. `target` is the column of the labels. `trust_code` loads a pickle that
     runs code, in a process of its own.
     """
     try:
-        request = CheckRequest((), data, loss, trust_code, curvature, overfit, lr, target)
+        request = CheckRequest((), data, model, loss, trust_code, curvature, overfit, lr, target)
         run = _run(what, request)
     except Unreadable as error:
         raise ValueError(str(error)) from None

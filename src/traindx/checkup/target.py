@@ -15,7 +15,7 @@ from typing import Any
 
 from traindx.core.nouns import Note, Run, Unreadable
 
-CHECKPOINTS = (".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".keras", ".h5", ".hdf5", ".onnx")
+CHECKPOINTS = (".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".keras", ".h5", ".hdf5", ".onnx", ".pt2")
 _TORCH_SHARDS, _HF_INDEX = ".metadata", ".index.json"
 
 
@@ -23,11 +23,12 @@ _TORCH_SHARDS, _HF_INDEX = ".metadata", ".index.json"
 class CheckRequest:
     """What is to be checked: paths or `file.py:name`, with data and a loss where they are given.
 
-    In Python `data` and `loss` may be a loader and a function.
+    In Python `data` and `loss` may be a loader and a function. `model` makes the model of a checkpoint.
     """
 
     targets: tuple[str, ...]
     data: Any = None
+    model: str = ""
     loss: Any = None
     trust_code: bool = False
     curvature: bool = False
@@ -120,16 +121,19 @@ def checked(
     subject: str,
     summary: str,
     more: str = "",
+    chosen: str = "",
     notes: Sequence[Note] = (),
     files: Sequence[str] = (),
 ) -> Run:
     """A run without curves of what was measured.
 
     Only the detectors of these `areas` (folders) are asked. `subject` completes "nothing wrong in what can be
-    seen of ..."; `summary` is its size in words; `more` is what to give traindx in order to see more.
+    seen of ..."; `summary` is its size in words; `more` is what to give traindx in order to see more;
+    `chosen` says what of the data was taken for what.
     """
     path = request.targets[0] if request.targets else ""
     about = {"kind": kind, "subject": subject, "summary": summary, "more": more, "areas": list(areas)}
+    about |= {"chosen": chosen} if chosen else {}
     return Run(
         name=" and ".join(os.path.basename(os.path.normpath(one)) for one in request.targets[:2]) or kind,
         path=path,

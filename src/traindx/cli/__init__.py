@@ -23,8 +23,9 @@ from traindx import __version__
 GROUPS = {
     "Logs and recordings": ("diagnose", "inspect", "compare", "explain", "list"),
     "A training as it runs": ("run", "demo"),
-    "Before a training, or without one": ("lint", "preflight", "lr-find", "check", "ask"),
+    "Before a training, or without one": ("lint", "preflight", "lr-find", "check", "ask", "doctor"),
     "Experiments": ("confirm", "treat", "try", "prove", "casebook"),
+    "Assistants and shells": ("brief", "show", "skill", "mcp", "ci", "completion"),
 }
 
 
@@ -39,6 +40,18 @@ def say(text: str) -> None:
     from traindx.report.text import visible
 
     click.echo(visible(text), err=True)
+
+
+def note(text: str) -> None:
+    """One line that a person can do without: `--quiet` leaves it out."""
+    if not quiet():
+        say(text)
+
+
+def quiet() -> bool:
+    """Whether only the result is asked for."""
+    ctx = click.get_current_context(silent=True)
+    return ctx is not None and bool(ctx.params.get("quiet") or ctx.meta.get("traindx.quiet"))
 
 
 @contextlib.contextmanager
@@ -69,8 +82,10 @@ class Commands(click.Group):
         file = cmd_name.replace("-", "_")
         taken = keyword.iskeyword(file) or file in sys.stdlib_module_names
         module = importlib.import_module(f"{__name__}.{file}{'_' * taken}")
+        from traindx.cli._common import completed
+
         command: click.Command = module.command
-        return command
+        return completed(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         names = self.list_commands(ctx)

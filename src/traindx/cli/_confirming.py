@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from traindx.cli._progress_line import Moving
 from traindx.report import confirmation as words
+from traindx.report.suspicions import testing
 from traindx.report.to_terminal import lines
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from traindx.experiment.confirm.belief import Belief
     from traindx.experiment.confirm.confirm import ConfirmRequest, Tried
     from traindx.experiment.confirm.next_experiment import ExperimentChoice
+    from traindx.knowledge.suspicions import Suspicion
     from traindx.report.document import Block
 
 
@@ -38,9 +40,9 @@ class ConfirmProgress:
             )
         self._draw()
 
-    def say(self, lines: list[str]) -> None:
+    def say(self, lines: list[str], *, answer: bool = False) -> None:
         if lines and not self.quiet:
-            self._moving.say(lines)
+            self._moving.say(lines, answer=answer)
 
     def doing(self, text: str) -> None:
         """What takes a while now."""
@@ -69,12 +71,16 @@ class ConfirmProgress:
 
         problem = first_problem(diagnosis, request.top)
         if problem is None:
-            self.say(["  Nothing is wrong that could be confirmed."])
+            self.say(["  Nothing is wrong that could be confirmed."], answer=True)
             return
         belief = Belief.of(problem)
         steps = far_enough(diagnosis, problem, request.steps)
         menu = choices(planned(problem, diagnosis.run), belief, steps, Price.of(diagnosis.run))
-        self.say(lines(words.plan_blocks(menu, belief), self._screen))
+        self.say(lines(words.plan_blocks(menu, belief), self._screen), answer=True)
+
+    def _testing(self, suspicion: Suspicion, choice: ExperimentChoice | None) -> Iterator[Block]:
+        self._doing = words.named(choice) if choice is not None else f"running with {suspicion.text}"
+        yield from testing(suspicion, choice)
 
     def _draw(self) -> None:
         self._moving.draw(self._doing or "trying")

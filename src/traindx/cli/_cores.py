@@ -11,6 +11,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from traindx.cli import quiet
+
 if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
 
@@ -143,7 +145,7 @@ def _interrupts_held() -> Iterator[None]:
 @contextlib.contextmanager
 def _bar(total: int) -> Iterator[Callable[[], None]]:
     """A bar on a terminal's standard error while many runs are looked at; nothing elsewhere."""
-    if total <= _MANY or sys.stderr is None or not sys.stderr.isatty():
+    if total <= _MANY or quiet() or sys.stderr is None or not sys.stderr.isatty():
         yield lambda: None
         return
     from rich.console import Console

@@ -58,6 +58,10 @@ def budget_option(default: str) -> Callable[[Any], Any]:
     )
 
 
+def json_option(schema: str) -> Callable[[Any], Any]:
+    return click.option("--json", "as_json", is_flag=True, help=f"Print JSON (schema {schema}).")
+
+
 jobs_option: Callable[[Any], Any] = click.option(
     "--jobs", type=click.IntRange(1, 64), metavar="N", help="Runs side by side; default: one a core."
 )

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from traindx.cli import Failure, cannot_print, say
+from traindx.cli import Failure, cannot_print, note
 from traindx.report.text import MARK, count, visible
 
 if TYPE_CHECKING:
@@ -83,10 +83,10 @@ def print_report(reading: Reading, *, everything: bool) -> None:
     print_lines("\n".join(render(reading, everything=everything, screen=screen())) + "\n")
 
 
-def print_json(reading: Reading) -> None:
+def print_json(reading: Reading, *, points: bool) -> None:
     from traindx.report.runs_json import runs_document
 
-    print_document(runs_document(reading))
+    print_document(runs_document(reading, points=points))
 
 
 def print_document(document: bytes) -> None:
@@ -119,7 +119,7 @@ def save_csv(runs: Sequence[Run], out: str, *, force: bool, raw: bool) -> None:
     except OSError as error:
         raise cannot_write(out, error) from None
     points = sum(run.points for run in runs)
-    say(f"Wrote {points:,} points to {out}")
+    note(f"Wrote {points:,} points to {out}")
 
 
 def refuse_logs(out: str, runs: Sequence[Run]) -> None:
@@ -149,7 +149,7 @@ def write_text(out: str, text: str, *, force: bool) -> None:
         raise exists_already(out) from None
     except OSError as error:
         raise cannot_write(out, error) from None
-    say(f"Wrote {out}")
+    note(f"Wrote {out}")
 
 
 def not_read(reading: Reading, out: Screen) -> list[str]:
@@ -171,7 +171,7 @@ def save_plots(runs: Sequence[Run], folder: str) -> None:
     except OSError as error:
         raise cannot_write(folder, error) from None
     pictures = f"{len(written)} PNG" + ("s" if len(written) != 1 else "")
-    say(f"Wrote {pictures} to {folder}")
+    note(f"Wrote {pictures} to {folder}")
 
 
 def check_place(path: Path, option: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from traindx.cli import Failure, say
+from traindx.cli import Failure, quiet, say
 
 if TYPE_CHECKING:
     from traindx.experiment.arms import Workshop
@@ -32,7 +32,7 @@ def find_program(words: tuple[str, ...], as_module: bool) -> Program:
         raise Failure(str(error)) from None
     ctx = click.get_current_context()
     text, unknown = advice(ctx, words, as_module)
-    if unknown and not ctx.params.get("quiet"):
+    if unknown and not quiet():
         say(f"traindx: {text}")
     # A script that refuses an option whose name its source mentions is known only at its end.
     ctx.meta["traindx.misplaced"] = "" if unknown else text
@@ -55,7 +55,7 @@ def announce(program: Program) -> None:
     if refusal := found.refusal(str(ctx.info_name)):
         raise Failure(refusal)
     ctx.meta["traindx.framework"] = found.name
-    if not ctx.params.get("quiet") and not ctx.params.get("as_json") and place().speaks:
+    if not quiet() and not ctx.params.get("as_json") and place().speaks:
         say(f"traindx: {found.line}")
 
 

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Sequence
 
+from traindx.cli import quiet
 from traindx.cli._output import print_lines, screen
 from traindx.cli._status import Status
 from traindx.report.layout import fit
@@ -13,11 +14,15 @@ from traindx.report.text import lasting, visible
 
 
 class Moving:
-    """The moving line stands on standard error, where that is a terminal; the lines that stay do not."""
+    """The moving line stands on standard error, where that is a terminal; the lines that stay do not.
+
+    With `--quiet` there is neither, but for what is the `answer` itself.
+    """
 
     def __init__(self) -> None:
         self.screen = screen()
-        self._status = Status(1) if sys.stderr is not None and sys.stderr.isatty() else None
+        shown = not quiet() and sys.stderr is not None and sys.stderr.isatty()
+        self._status = Status(1) if shown else None
         self._began = time.monotonic()
 
     def draw(self, text: str) -> None:
@@ -27,8 +32,10 @@ class Moving:
             spent = lasting(round(time.monotonic() - self._began))
             self._status.draw([fit(self.screen.plain(f"  {spent}  {visible(text)}"), width)])
 
-    def say(self, lines: Sequence[str]) -> None:
+    def say(self, lines: Sequence[str], *, answer: bool = False) -> None:
         self.close()
+        if quiet() and not answer:
+            return
         print_lines("\n".join(lines) + "\n")
         if sys.stdout is not None:
             sys.stdout.flush()

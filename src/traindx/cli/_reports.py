@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from traindx.cli import say
+from traindx.cli import note, say
 from traindx.cli._options import Command, map_option, set_option, stacked
 from traindx.cli._output import (
     cannot_write,
@@ -139,7 +139,7 @@ class Outputs:
                     shutil.copyfile(path, target)
         except OSError as error:
             raise cannot_write(str(folder), error) from None
-        say(f"Wrote {count(len(targets), 'PNG')} to {folder}")
+        note(f"Wrote {count(len(targets), 'PNG')} to {folder}")
 
 
 def read_for_report(
@@ -155,7 +155,7 @@ def read_for_report(
         if empty is not None:
             empty(reading)
         raise nothing_read(paths, reading.skipped)
-    for note in reading.skipped:
-        if note.path in paths:
-            say(f"Warning: {visible(note.path, 200)}: {visible(note.text, 200)}")
+    for skipped in reading.skipped:
+        if skipped.path in paths:
+            say(f"Warning: {visible(skipped.path, 200)}: {visible(skipped.text, 200)}")
     return reading

@@ -39,7 +39,7 @@ class TreatProgress:
     def __call__(self, kind: str, facts: Mapping[str, Any]) -> None:
         blocks = list(getattr(self, f"_{kind}", _nothing)(**facts))
         if blocks and not self._quiet:
-            self._moving.say(lines(blocks, self._screen))
+            self._moving.say(lines(blocks, self._screen), answer=self._most is None)
         self._draw()
 
     def doing(self, text: str) -> None:

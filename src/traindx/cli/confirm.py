@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from traindx.cli import Failure, say
+from traindx.cli import Failure, note, say
 from traindx.cli._options import budget_option, set_option
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
     from traindx.core.nouns import Diagnosis, Run
     from traindx.experiment.confirm.confirm import Confirmed
+    from traindx.knowledge.suspicions import Suspicion
     from traindx.observe.program import Program
 
 _SAVED = "confirmed.json"
@@ -65,6 +67,25 @@ def _is_program(path: str, as_module: bool) -> bool:
 @click.option("--top", type=click.IntRange(1), metavar="K", help="Tell only the K likeliest causes apart.")
 @budget_option("5m")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Runs side by side.")
+@click.option(
+    "--suspect",
+    "suspects",
+    multiple=True,
+    metavar="CAUSE[@FILE[:LINE]]",
+    help="Test this suspicion: an id or words, and where. Repeatable.",
+)
+@click.option(
+    "--suspect-patch",
+    "patches",
+    multiple=True,
+    metavar="DIFF",
+    help="Test a cause that has no name: whatever this edit removes. Repeatable.",
+)
+@click.option(
+    "--reader",
+    metavar="COMMAND",
+    help="Ask this program what it suspects: a prompt on its standard input, JSON back.",
+)
 @click.option("--dry-run", is_flag=True, help="Print the experiments there are, and stop.")
 @click.option("--yes", is_flag=True, help="Run what a recording names though you did not record it here.")
 @click.option("--save", is_flag=True, help=f"Keep the result with the recording ({_SAVED}).")
@@ -80,6 +101,9 @@ def command(path: str, words: tuple[str, ...], as_module: bool, **options: Any) 
     cleared, one batch for ever) and compares with the script as it is, in a copy of its folder: your files
     stay as they are. The one that is expected to tell most a second comes next, until one cause stands out.
 
+    What you suspect is tested first: each suspicion is confirmed, refuted, or not testable here, with the
+    numbers. It counts 1 bit in the ranking until it is tested, and raises no alarm.
+
     A RECORDING of 'traindx run' knows its script; one that you did not make on this machine is run only
     after a yes. A LOG needs the script and its arguments behind it. A SCRIPT is run and diagnosed first.
 
@@ -89,6 +113,7 @@ def command(path: str, words: tuple[str, ...], as_module: bool, **options: Any) 
     from traindx.experiment.pooling import keep_confirmation
 
     budget = seconds(options["time_budget"])
+    suspicions = _suspicions(options["suspects"])
     recorded, program, folder = _what_to_confirm(path, words, as_module)
     if options["save"] and (recorded is None or not os.path.isdir(path)):
         raise click.UsageError("--save keeps the result with a recording; give the folder of one.")
@@ -97,7 +122,8 @@ def command(path: str, words: tuple[str, ...], as_module: bool, **options: Any) 
 
         ask_to_run(recorded, program, folder, yes=options["yes"])
         announce(program)
-    confirmed = _confirm(recorded, program, folder, budget, options)
+    suspicions += _patches(options["patches"], folder)
+    confirmed = _confirm(recorded, program, folder, budget, suspicions, options)
     if confirmed is None:
         return
     keep_confirmation(program, folder, confirmed)
@@ -126,8 +152,34 @@ def _what_to_confirm(path: str, words: tuple[str, ...], as_module: bool) -> tupl
         raise Failure(f"{reason}. Give a recording of traindx run, or a script.") from None
 
 
+def _suspicions(texts: Sequence[str]) -> list[Suspicion]:
+    from traindx.knowledge.suspicions import UnknownCause, suspected
+
+    try:
+        return [suspected(text) for text in texts]
+    except UnknownCause as error:
+        raise Failure(f"--suspect: {visible(str(error), 300)}") from None
+
+
+def _patches(paths: Sequence[str], folder: str) -> list[Suspicion]:
+    from traindx.experiment.prove.versions import NoVersion, as_patch
+    from traindx.knowledge.suspicions import Suspicion
+
+    for path in paths:
+        try:
+            as_patch(path, folder)
+        except NoVersion as error:
+            raise Failure(f"--suspect-patch: {visible(str(error), 300)}") from None
+    return [Suspicion(patch=path) for path in paths]
+
+
 def _confirm(
-    recorded: Run | None, program: Program, folder: str, budget: float, options: dict[str, Any]
+    recorded: Run | None,
+    program: Program,
+    folder: str,
+    budget: float,
+    suspicions: list[Suspicion],
+    options: dict[str, Any],
 ) -> Confirmed | None:
     from traindx.cli._confirming import ConfirmProgress
     from traindx.cli._programs import script_of_program, workshop
@@ -161,6 +213,11 @@ def _confirm(
             if options["dry_run"]:
                 progress.plan(diagnosis, request)
                 return None
+            if options["reader"]:
+                from traindx.cli._reader import asked
+
+                suspicions += asked(options["reader"], diagnosis, script)
+            request = replace(request, suspicions=tuple(suspicions))
             return Confirmation(shop, diagnosis, request, progress, script, first).run()
     finally:
         progress.close()
@@ -183,4 +240,4 @@ def _print_result(confirmed: Confirmed, program: Program, path: str, options: di
             target.write_bytes(json_document(document))
         except OSError as error:
             raise cannot_write(str(target), error) from None
-        say(f"Wrote {target!s}")
+        note(f"Wrote {target!s}")

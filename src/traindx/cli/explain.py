@@ -8,12 +8,14 @@ import sys
 import click
 
 from traindx.cli import Failure
-from traindx.cli._output import print_lines, screen
+from traindx.cli._options import json_option
+from traindx.cli._output import print_document, print_lines, screen
 
 
 @click.command(short_help="Show the page of a cause, symptom, remedy, detector, change, check or sheet.")
 @click.argument("ids", metavar="ID...", nargs=-1, required=True)
-def command(ids: tuple[str, ...]) -> None:
+@json_option("traindx/pages/1")
+def command(ids: tuple[str, ...], as_json: bool) -> None:
     """Show the page of a cause, symptom, remedy, detector, change, check or reference sheet.
 
     ID is what a diagnosis names, like lr_too_high or loss_spikes; 'traindx list' shows them all. When
@@ -25,14 +27,22 @@ def command(ids: tuple[str, ...]) -> None:
     from traindx.report import change_pages, check_pages
     from traindx.report.pages import markdown
 
-    texts = []
+    found: list[tuple[str, str, str]] = []
     for id in ids:
-        pages = [markdown(page) for page in pages_of(_spelled(id))]
-        others = (change_pages.page_of(_spelled(id)), check_pages.page_of(_spelled(id)))
-        pages += [page for page in others if page is not None]
+        name = _spelled(id)
+        pages = [(page.id, page.kind, markdown(page)) for page in pages_of(name)]
+        others = {"change": change_pages.page_of(name), "check": check_pages.page_of(name)}
+        pages += [(name, kind, page) for kind, page in others.items() if page is not None]
         if not pages:
             raise _unknown(id)
-        texts += pages
+        found += pages
+    if as_json:
+        from traindx.report.json_text import json_bytes
+
+        rows = [{"id": id, "kind": kind, "markdown": text} for id, kind, text in found]
+        print_document(json_bytes({"schema": "traindx/pages/1", "pages": rows}))
+        return
+    texts = [text for _, _, text in found]
     print_lines(_rendered(texts) if _for_eyes() else "\n".join(texts))
 
 

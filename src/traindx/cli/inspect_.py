@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @click.option("-a", "--all", "everything", is_flag=True, help="Every run, series, setting and file in full.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/runs/1), points included.")
+@click.option("--no-points", is_flag=True, help="With --json: the ends of the curves, without their points.")
 @click.option("--csv", "csv_out", metavar="OUT", help="Write all points as a long CSV table; '-' is stdout.")
 @click.option("--csv-raw", is_flag=True, help="With --csv: no apostrophe before names like =1+1 or @x.")
 @click.option("--plots", "plots_folder", metavar="DIR", help="Write a PNG of the main curves of each run.")
@@ -26,6 +27,7 @@ def command(
     paths: tuple[str, ...],
     everything: bool,
     as_json: bool,
+    no_points: bool,
     csv_out: str | None,
     csv_raw: bool,
     plots_folder: str | None,
@@ -44,7 +46,7 @@ def command(
         raise click.UsageError("--json and --csv - both write to standard output; give --csv a file name.")
     reading = read_runs(paths, maps)
     if as_json:
-        print_json(reading)
+        print_json(reading, points=not no_points)
     if not reading.runs:
         from traindx.cli._errors import nothing_read
 

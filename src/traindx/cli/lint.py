@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from traindx.cli import Failure, say
+from traindx.cli import Failure, note, say
 from traindx.cli._options import set_option
 from traindx.cli._output import cannot_write, print_document, print_lines, screen
 from traindx.report.text import visible
@@ -117,4 +117,4 @@ def _write_sarif(linted: Sequence[Linted], out: str) -> None:
             file.write(document + b"\n")
     except OSError as error:
         raise cannot_write(out, error) from None
-    say(f"Wrote {out}")
+    note(f"Wrote {out}")

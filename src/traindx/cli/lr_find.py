@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from traindx.cli import Failure, say
+from traindx.cli import Failure, note
 from traindx.cli._options import budget_option, jobs_option, program_command
 from traindx.core.free_names import first_free
 from traindx.report.text import visible
@@ -188,4 +188,4 @@ def _print_answer(
 
         print_lines("\n".join(render_range(answer, name, screen(), notes)) + "\n")
     if plot is not None and answer.curve is not None:
-        say(f"Wrote {plot!s}")
+        note(f"Wrote {plot!s}")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from traindx.cli import Failure, say
+from traindx.cli import Failure, note
 from traindx.cli._options import budget_option, jobs_option, program_command
 from traindx.report.text import visible
 
@@ -60,6 +60,7 @@ def command(program: tuple[str, ...], as_module: bool, **options: Any) -> None:
     Exit code: 0 when it is better, 1 when it is not, 2 when it could not be compared.
     """
     from traindx.cli._programs import find_program, script_of_program, seconds
+    from traindx.cli._proving import race
 
     found = find_program(program, as_module)
     budget, rule = seconds(options["time_budget"]), _rule(options)
@@ -68,7 +69,7 @@ def command(program: tuple[str, ...], as_module: bool, **options: Any) -> None:
     with tempfile.TemporaryDirectory(prefix="traindx-versions-") as store:
         script = script_of_program(found)
         before, candidates = _versions(found, script, options, Path(store))
-        proved = _prove(found, script, before, candidates, budget, rule, options)
+        proved = race(found, script, before, candidates, budget, rule, options)
     _report(proved, found, options)
     if proved.best.answer != "better":
         raise SystemExit(1)
@@ -149,37 +150,6 @@ def _from_git(options: Mapping[str, Any], store: Path) -> tuple[Version, Version
     return between(options["commits"] or options["base"], os.getcwd(), store)
 
 
-def _prove(
-    program: Program,
-    script: Script | None,
-    before: Version,
-    candidates: Sequence[Version],
-    budget: float,
-    rule: Rule,
-    options: Mapping[str, Any],
-) -> Proved:
-    from traindx.cli._programs import workshop
-    from traindx.cli._proving import ProveProgress
-    from traindx.experiment.measure import NoSuchMetric
-    from traindx.experiment.prove.prove import Race
-    from traindx.experiment.prove.results import CannotProve, ProveRequest
-
-    progress = ProveProgress(quiet=options["as_json"])
-    request = ProveRequest(options["metric"], options["steps"], rule)
-    progress.doing(f"running {visible(program.name, 60)} as it is")
-    try:
-        with workshop(program, budget, options["jobs"]) as shop:
-            return Race(shop, script, before, candidates, request, progress).run()
-    except (NoSuchMetric, CannotProve) as error:
-        raise Failure(visible(str(error), 400)) from None
-    except ValueError as error:
-        if "outside the folders" not in str(error):
-            raise
-        raise Failure(visible(str(error), 300)) from None
-    finally:
-        progress.close()
-
-
 def _report(proved: Proved, program: Program, options: Mapping[str, Any]) -> None:
     from traindx.cli._output import cannot_write, print_document, print_lines, screen
     from traindx.report.json_text import json_document
@@ -194,12 +164,12 @@ def _report(proved: Proved, program: Program, options: Mapping[str, Any]) -> Non
     try:
         if options["md"] is not None:
             Path(options["md"]).write_text(markdown(proof_document(proved, program.typed)), encoding="utf-8")
-            say(f"Wrote {visible(options['md'])}")
+            note(f"Wrote {visible(options['md'])}")
         if options["plot"] is not None:
             from traindx.experiment.prove.results import compared_runs
             from traindx.report.comparison_plot import write_comparison_plot
 
             write_comparison_plot(compared_runs(proved), Path(options["plot"]), title=program.typed)
-            say(f"Wrote {visible(options['plot'])}")
+            note(f"Wrote {visible(options['plot'])}")
     except OSError as error:
         raise cannot_write(options["md"] or options["plot"], error) from None

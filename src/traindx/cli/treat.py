@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx.cli import Failure, say
-from traindx.cli._options import budget_option, jobs_option, program_command, set_option, stacked
+from traindx.cli._options import budget_option, jobs_option, json_option, program_command, set_option, stacked
 from traindx.core.free_names import first_free
 from traindx.report.text import visible
 
@@ -47,6 +47,7 @@ trial_options = stacked(
         help="Where trials run.",
     ),
     set_option,
+    json_option("traindx/treatment/1"),
 )
 
 
@@ -124,7 +125,7 @@ def new_treatment(
 
     program, budget = find_program(words, as_module), seconds(options["time_budget"])
     recorded, script = _recorded(options["recording"]), script_of_program(program)
-    progress = TreatProgress(plan_only=options["dry_run"])
+    progress = TreatProgress(plan_only=options["dry_run"], quiet=options["as_json"])
     request = TreatRequest(
         options["steps"],
         options["seeds"],
@@ -162,9 +163,10 @@ def finish(
     treated: Treated, out: Path, options: Mapping[str, Any], good: Sequence[str] = ("healthy", "treated")
 ) -> None:
     """Reports, casebook, the last words, and the exit code: 0 for a good status."""
-    from traindx.cli._output import cannot_write, print_lines, screen
+    from traindx.cli._output import cannot_write, print_document, print_lines, screen
     from traindx.report.treatment import ending
     from traindx.report.treatment_files import patch_of, write_treatment
+    from traindx.report.treatment_json import treatment_document
 
     if treated.status == "unclear" and treated.before is None:
         raise Failure(f"{visible(treated.summary, 400)}")
@@ -175,7 +177,10 @@ def finish(
         except OSError as error:
             raise cannot_write(str(out), error) from None
         _remember(treated, options["only"])
-    print_lines("\n".join(ending(treated, patch_of(treated), written, screen())) + "\n")
+    if options["as_json"]:
+        print_document(treatment_document(treated))
+    else:
+        print_lines("\n".join(ending(treated, patch_of(treated), written, screen())) + "\n")
     if options["apply_it"]:
         from traindx.cli._apply import apply
 

@@ -22,6 +22,7 @@ def what_next(results: Results, placed: Sequence[Placed], sweep: Sweep | None) -
     groups = results.configurations
     leader = groups[placed[0].configuration]
     advice = [
+        *_combined(sweep),
         *_edges(sweep),
         *_untried(groups, leader, sweep),
         *_seeds(groups, placed),
@@ -35,6 +36,21 @@ def what_next(results: Results, placed: Sequence[Placed], sweep: Sweep | None) -
         )
     advice += _settled(sweep)
     return tuple(advice[:_MOST])
+
+
+def _combined(sweep: Sweep | None) -> list[str]:
+    """Combinations that hurt, to be avoided; those that help, to be kept."""
+    advice = []
+    for one in sweep.combinations if sweep is not None else ():
+        first, second = one.conditions
+        if one.hurts:
+            advice.append(
+                f"Do not combine {first} with {second}; to make sure, repeat one run that has both "
+                "with only one of them changed."
+            )
+        else:
+            advice.append(f"Use {first} with {second}: the runs that have both end better.")
+    return advice
 
 
 def _edges(sweep: Sweep | None) -> list[str]:
@@ -69,7 +85,7 @@ def _untried(groups: Sequence[Configuration], leader: Configuration, sweep: Swee
     }
     values = {one.settings.get(key) for key in best_values for one in groups}
     best_values = {key: value for key, value in best_values.items() if value in values}
-    if len(best_values) < 2 or sweep.interactions:
+    if len(best_values) < 2 or sweep.interactions or sweep.combinations:
         return []
     if any(all(one.settings.get(key) == value for key, value in best_values.items()) for one in groups):
         return []
@@ -112,7 +128,8 @@ def _settled(sweep: Sweep | None) -> list[str]:
     if sweep is None or not any(effect.matters for effect in sweep.effects):
         return []
     idle = [e.setting for e in sweep.effects if not e.matters and e.high < 0.1]
-    involved = {name for one in sweep.interactions for name in one.settings}
+    pairs = [one.settings for one in sweep.interactions] + [one.settings for one in sweep.combinations]
+    involved = {name for pair in pairs for name in pair}
     idle = [name for name in idle if name not in involved]
     if not idle:
         return []

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from traindx.comparison.better import Placed, Ruler, difference
+from traindx.comparison.combinations import Combination, combinations
 from traindx.comparison.descent import Descent, descent
 from traindx.comparison.differing import Differing
 from traindx.comparison.effects import Effect, Interaction, effects
+from traindx.comparison.factors import factors_of
+from traindx.comparison.in_units import in_units
 from traindx.comparison.rates import LrScaling, RateRange, rate_range, scaling
 from traindx.comparison.results import Results
 from traindx.evidence import stats
@@ -51,6 +54,7 @@ class Sweep:
     descents: tuple[Descent, ...]
     aliased: tuple[tuple[str, ...], ...]
     noise: float
+    combinations: tuple[Combination, ...] = ()
 
 
 def sweep(results: Results, placed: Sequence[Placed]) -> Sweep | None:
@@ -65,7 +69,12 @@ def sweep(results: Results, placed: Sequence[Placed]) -> Sweep | None:
     unaliased = {
         key: values for key, values in settings.items() if not any(key in group[1:] for group in aliased)
     }
-    estimates, together = effects(unaliased, _places(list(ends.values())))
+    order, metric = _places(list(ends.values())), results.chosen.sign * np.array(list(ends.values()))
+    factors = factors_of(unaliased, order.size)
+    estimates, together = effects(unaliased, order)
+    combined = combinations(factors, metric, order)
+    estimates = in_units(estimates, factors, metric, order, combined)
+    combined = [replace(one, runs=tuple(scored[number] for number in one.runs)) for one in combined]
     noise = results.spread[0] if results.spread else _usual_error(results)
     rates, scaled = _rates(results, ends, settings, noise)
     choices = [
@@ -77,7 +86,15 @@ def sweep(results: Results, placed: Sequence[Placed]) -> Sweep | None:
         by_size = {key: _sized(results, ends, key) for key in _SIZES if key in settings or key in differing}
         sized = [found for key, tried in by_size.items() if (found := descent(key, tried, noise))]
     return Sweep(
-        tuple(estimates), tuple(together), rates, scaled, tuple(choices), tuple(sized), aliased, noise
+        tuple(estimates),
+        tuple(together),
+        rates,
+        scaled,
+        tuple(choices),
+        tuple(sized),
+        aliased,
+        noise,
+        tuple(combined),
     )
 
 

@@ -29,6 +29,10 @@ Number = float | int | str
 Grade = Literal["show", "ask", "safe"]
 
 
+# The kinds of events that are a program ended by an exception.
+CRASHES = ("exception", "out_of_memory")
+
+
 class Unreadable(Exception):
     """A file cannot be read; the message is one line for the user."""
 

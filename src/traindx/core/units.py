@@ -2,7 +2,8 @@
 
 A reader is a module in `traindx.logs.formats` that holds a `READER`; a detector one below
 `traindx.evidence.detectors` that holds a `DETECTOR` and a function `detect`. A module's docstring is its
-page.
+page. Detectors that are kin stand in one module, each a function under `@Detector(...)`: its name is the id
+of the finding, its docstring the page.
 A package elsewhere joins in through the entry-point groups `traindx.readers` and `traindx.detectors`,
 whose values name such modules.
 """
@@ -18,6 +19,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from inspect import cleandoc
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -29,6 +31,16 @@ if TYPE_CHECKING:
     from traindx.logs.log_file import File
 
 _LARGEST = 1 << 20
+Detect = Callable[..., "Finding | Skipped | Iterable[Finding] | None"]
+
+
+@dataclass(frozen=True)
+class Example:
+    """What a detector must see something in, or must not: a run, a case or a script."""
+
+    detector: str
+    fires: bool
+    seen: object
 
 
 @dataclass(frozen=True)
@@ -65,7 +77,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Detector:
-    """One check. The module's name is the finding's id.
+    """One check. The module's name is the finding's id, or the name of the function below it.
 
     `detect` names its inputs as parameters (`traindx.evidence.inputs` lists them) and its thresholds as
     keyword-only parameters; None means checked, not found. `needs` are what a signature cannot say:
@@ -89,8 +101,21 @@ class Detector:
     id: str = ""
     area: str = ""
     page: str = ""
-    detect: Callable[..., Finding | Skipped | None] = lambda _: None
+    detect: Detect = lambda _: None
     module: str = ""
+
+    def __call__(self, detect: Detect) -> Detector:
+        """The whole detector: the name of the function is its id, the docstring its page."""
+        page = cleandoc(detect.__doc__ or "")
+        return replace(self, id=detect.__name__, page=page, detect=detect, module=detect.__module__)
+
+    def fires(self, *seen: object) -> Iterator[Example]:
+        """Runs (or cases, or scripts) on which it must find its thing."""
+        return (Example(self.id, True, one) for one in seen)
+
+    def silent(self, *seen: object) -> Iterator[Example]:
+        """Runs (or cases, or scripts) on which it must not."""
+        return (Example(self.id, False, one) for one in seen)
 
     @property
     def from_settings(self) -> bool:
@@ -171,13 +196,23 @@ def detectors() -> tuple[Detector, ...]:
     found = []
     needs = importlib.import_module("traindx.evidence.inputs").needs
     for module in _all_modules("traindx.evidence.detectors", "traindx.detectors"):
-        unit = getattr(module, "DETECTOR", None)
-        if isinstance(unit, Detector):
-            *_, area, name = ["", *module.__name__.split(".")]
-            page = _filled((module.__doc__ or "").strip(), module.detect.__kwdefaults__ or {})
-            unit = replace(unit, id=name, area=area, page=page, detect=module.detect, module=module.__name__)
-            found.append(replace(unit, needs=needs(unit)))
+        area = module.__name__.rpartition(".")[0].rpartition(".")[2]
+        for unit in _units_of(module):
+            page = _filled(unit.page, unit.detect.__kwdefaults__ or {})
+            found.append(replace(unit, area=area, page=page, needs=needs(unit)))
     return tuple(sorted(found, key=lambda unit: (unit.area, unit.id)))
+
+
+def _units_of(module: ModuleType) -> Iterator[Detector]:
+    """The detectors of a module: its `DETECTOR`, or every one that stands in it, alone or in a tuple."""
+    single = getattr(module, "DETECTOR", None)
+    if isinstance(single, Detector):
+        page, id = (module.__doc__ or "").strip(), module.__name__.rpartition(".")[2]
+        yield replace(single, id=id, page=page, detect=module.detect, module=module.__name__)
+    for value in vars(module).values():
+        for unit in value if isinstance(value, tuple) else (value,):
+            if isinstance(unit, Detector) and unit.module == module.__name__:
+                yield unit
 
 
 def _filled(page: str, thresholds: Mapping[str, object]) -> str:
@@ -200,9 +235,4 @@ def detector(id: str) -> Detector:
 @cache
 def plugin_detectors() -> tuple[Detector, ...]:
     """The detectors of other packages, without loading the built-in ones."""
-    declared = ((module, getattr(module, "DETECTOR", None)) for module in _plugins("traindx.detectors"))
-    return tuple(
-        replace(unit, id=module.__name__.rpartition(".")[2], module=module.__name__)
-        for module, unit in declared
-        if isinstance(unit, Detector)
-    )
+    return tuple(unit for module in _plugins("traindx.detectors") for unit in _units_of(module))

@@ -10,6 +10,7 @@ from functools import cached_property
 from traindx.core.names import is_secondary
 from traindx.core.nouns import Run
 from traindx.core.pool import PoolEntry
+from traindx.evidence.crash import Crash, crash_of
 from traindx.evidence.curve import Curve as Curve
 from traindx.evidence.harm import Harm
 from traindx.evidence.inside import Inside
@@ -193,8 +194,17 @@ class Case:
 
     @property
     def surrogate(self) -> bool:
-        """Whether the loss is a surrogate (RL, GAN): its level and trend say nothing about progress."""
+        """Whether the loss is a surrogate: its level and trend say nothing about progress.
+
+        That of RL and GANs is, and one that compares with answers of a copy of the model that moves along."""
+        if self.inside.fact("objective").get("moving_target") is True:
+            return True
         return bool(self.traits & SURROGATE_LOSS)
+
+    @property
+    def resumed(self) -> bool:
+        """Whether the training loss begins in the middle of a training."""
+        return self.loss is not None and len(self.loss) > 0 and self.loss.course.starts_late
 
     def events(self, *kinds: str) -> Sequence[float]:
         """Steps of the events of these kinds that have one."""
@@ -205,6 +215,11 @@ class Case:
         """First and last step of any curve."""
         ends = [(float(s.steps[0]), float(s.steps[-1])) for s in self.run.series.values() if len(s)]
         return (min(a for a, _ in ends), max(b for _, b in ends)) if ends else (0.0, 0.0)
+
+    @cached_property
+    def crash(self) -> Crash | None:
+        """The exception that ended it."""
+        return crash_of(self.run, self.span)
 
     @cached_property
     def epoch_length(self) -> float | None:

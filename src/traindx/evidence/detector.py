@@ -6,18 +6,20 @@ import numpy as np
 import numpy.typing as npt
 
 from traindx.core.nouns import Event, Finding, Place, Run, Scalar, Series, Severity, Skipped
-from traindx.core.units import Detector
+from traindx.core.units import Detector, Example
 from traindx.evidence import stats
 from traindx.evidence.case import Case, Curve
+from traindx.evidence.crash import Crash
 from traindx.evidence.inside import Fact, Inside, facts, number, word, words
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 Detected = Finding | Skipped | None
 Runs = Iterator[Run]
+Cases = Iterator[Example]
 
 __all__ = [
-    "BoolArray", "Case", "Curve", "Detected", "Detector", "Event", "Fact", "Finding",
+    "BoolArray", "Case", "Cases", "Crash", "Curve", "Detected", "Detector", "Event", "Fact", "Finding",
     "FloatArray", "Inside", "Place", "Run", "Runs", "Scalar", "Series", "Severity", "Skipped", "facts",
     "number", "stats", "word", "words",
 ]  # fmt: skip

@@ -24,6 +24,8 @@ _NO_GRADIENT = 0.02
 _SMALL_LR = 3e-6
 _MEDIOCRE = 0.75
 _STANDS = 12
+# A validation that shows what a training reached: so many evaluations, so much of a fall, so near its best.
+_EVALUATIONS, _CLEAR_FALL, _NEAR_BEST = 4, 0.15, 0.02
 _USUAL_LOSS = (0.05, 15.0)
 _NO_SCHEDULE = ("constant", "none", "no", "fixed")
 # Symptoms that are harm themselves: without it there is none.
@@ -37,6 +39,7 @@ _KINDS: Mapping[str, Callable[[Harm], bool]] = {
     "numbers": lambda harm: harm.suffers or harm.breaks,
     "progress": lambda harm: not harm.learned(),
     "fit": lambda harm: harm.has_room,
+    "calm": lambda harm: not harm.ends_at_best,
 }
 
 
@@ -79,6 +82,17 @@ class Harm:
         loss = self._case.loss
         return loss is not None and loss.course.came_down(share=share)
 
+    @cached_property
+    def ends_at_best(self) -> bool:
+        """Whether the validation loss came down clearly and ends where it was best: what shook the training
+        on its way there cost nothing."""
+        val = self._case.val_loss
+        if val is None or len(val) < _EVALUATIONS or val.broken or self.breaks:
+            return False
+        first, last, best = float(val.y[0]), float(val.y[-1]), float(val.y.min())
+        fall = first - best
+        return fall >= _CLEAR_FALL * abs(first) and last - best <= _NEAR_BEST * fall
+
     @property
     def has_room(self) -> bool:
         """Whether more can be expected.
@@ -97,9 +111,13 @@ class Harm:
 
     @cached_property
     def held_up(self) -> bool:
-        """Whether the loss stood still for the first part of the run although it could fall later."""
+        """Whether the loss stood still for the first part of the run although it could fall later.
+
+        Not where the rest of the run was enough for all that."""
         loss = self._case.loss
-        return loss is not None and not self._case.surrogate and loss.course.held_up()
+        if loss is None or self._case.surrogate or (self.ends_at_best and self._case.level.good):
+            return False
+        return loss.course.held_up()
 
     def slow(self, *, bend: float = 0.6) -> bool:
         """Whether the loss falls like a ramp that has not bent yet."""

@@ -19,7 +19,9 @@ from traindx.core.settings import Threshold
 from traindx.core.units import Detector
 from traindx.evidence.case import Case
 from traindx.evidence.curve import Curve
+from traindx.evidence.detectors._gradients import scaled
 from traindx.evidence.detectors._origin import origin
+from traindx.evidence.detectors._updates import early_agreement
 from traindx.source.ignoring import silenced
 from traindx.source.training import Training
 
@@ -67,6 +69,13 @@ VIEWS: Mapping[str, View] = {
         "a training loop in the script that can be followed",
     ),
     "origin": View("where the first NaN or Inf came from", "recording", origin, lacking=""),
+    "crash": View("the exception that ended the program", "", lambda case: case.crash, lacking=""),
+    "cosine": View(
+        "agreement of the gradients of the first steps",
+        "grad_cosine/*",
+        early_agreement,
+        "gradients of the first steps in a row",
+    ),
     "loss": View("training loss", "loss", lambda case: case.loss),
     "val_loss": View("validation loss", "val/loss", lambda case: case.val_loss),
     "lr": View("learning rate", "lr", lambda case: case.lr),
@@ -88,13 +97,34 @@ VIEWS: Mapping[str, View] = {
     "gpu_busy_share": _logged("gpu_busy_share", "share of time that the device works"),
     "gpu_mem_share": _logged("gpu_mem_share", "share of the device's memory in use"),
 }
-# The traits of a run for which a loss is no measure of progress; `surrogate` stands for RL and GANs.
-GUARDS: Mapping[str, str] = {
-    "surrogate": "RL and GAN",
-    "elbo": "variational",
-    "negative_loss": "maximum-likelihood",
-    "preference": "preference",
-    "si_sdr": "signal-to-distortion",
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """A kind of run that a detector does not apply to, and what it would take to look.
+
+    Where nothing would, there is nothing to find: that is an answer."""
+
+    holds: Callable[[Case], bool]
+    needs: str = ""
+
+
+def _no_progress(kind: str, holds: Callable[[Case], bool]) -> Exclusion:
+    return Exclusion(holds, f"a loss that measures progress: in {kind} training it does not")
+
+
+GUARDS: Mapping[str, Exclusion] = {
+    "surrogate": _no_progress("RL and GAN", lambda case: case.surrogate),
+    "elbo": _no_progress("variational", lambda case: "elbo" in case.traits),
+    "negative_loss": _no_progress("maximum-likelihood", lambda case: "negative_loss" in case.traits),
+    "preference": _no_progress("preference", lambda case: "preference" in case.traits),
+    "si_sdr": _no_progress("signal-to-distortion", lambda case: "si_sdr" in case.traits),
+    "resumed": Exclusion(
+        lambda case: case.resumed, "the start of the training (the log begins in the middle)"
+    ),
+    "scaled": Exclusion(scaled, "gradient norms that are not multiplied by the loss scale"),
+    "good": Exclusion(lambda case: case.level.good),
+    "improving": Exclusion(lambda case: case.level.improves),
 }
 
 
@@ -134,9 +164,10 @@ def places(
     unit: Detector, case: Case, thresholds: Mapping[str, Threshold] | None = None
 ) -> list[Finding] | Skipped:
     """Every place where a detector sees its thing; `Skipped` where it cannot look."""
-    for guard in unit.guards:
-        if case.surrogate if guard == "surrogate" else guard in case.traits:
-            return Skipped(f"a loss that measures progress: in {GUARDS[guard]} training it does not")
+    guards = [GUARDS[name] for name in unit.guards]
+    for guard in guards:
+        if guard.needs and guard.holds(case):
+            return Skipped(guard.needs)
     handed: list[Any] = []
     series: str | None = None
     for name, optional in inputs(unit.detect).items():
@@ -149,6 +180,8 @@ def places(
         handed.append(value)
         if isinstance(value, Curve) and not optional:
             series = series or value.name
+    if any(not guard.needs and guard.holds(case) for guard in guards):
+        return []
     answer = unit.detect(*handed, **(thresholds or {}))
     if answer is None or isinstance(answer, Skipped):
         return [] if answer is None else answer

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx.core.kinds import loss_kind
+from traindx.evidence import stats
 from traindx.evidence.curve import Curve, shares
 from traindx.evidence.inside import number
 from traindx.evidence.sampled import COMPARING, late, odd_objective, one_target_each, part, sampled
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _SHARES = ("accuracy", "auc", "f1", "map50")
 # Scores that may exist for training and for validation data, the usual first.
 _BOTH_SIDES = ("accuracy", "f1", "auc", "iou", "dice", "r2", "precision", "recall")
+# Scores whose rise says that a training gets somewhere, and a rise that needs no further test.
+_RISING, _CLEAR_GAIN = ("accuracy", "f1", "auc", "r2", "map50"), 0.05
 _GOOD = 0.85
 _HEAVY_DROPOUT = 0.8
 
@@ -62,6 +65,24 @@ class Level:
     def good(self) -> bool:
         """Whether a score says the model does well, whatever the loss does."""
         return any(_GOOD <= score <= 1 for score in self.scores)
+
+    @cached_property
+    def well(self) -> bool:
+        """Whether the model does well by any measure: its scores, its recorded answers, simple models."""
+        return self.good or self.answers_right or self.beats_simple()
+
+    @cached_property
+    def improves(self) -> bool:
+        """Whether a score rises beyond its noise, or the validation loss falls."""
+        case = self._case
+        scores = [side for name in _RISING for side in (case.curve(name), case.val(name))]
+        for curve in (curve for curve in (*scores, case.val_loss) if curve is not None and len(curve) >= 4):
+            higher = curve.goal == "higher"
+            gain = curve.tail - curve.head if higher else curve.head - curve.tail
+            clear = higher and gain > _CLEAR_GAIN
+            if gain > 2.0 * curve.noise and (clear or stats.trend(curve.x, curve.y).p < 0.05):
+                return True
+        return False
 
     @cached_property
     def scores(self) -> Sequence[float]:

@@ -39,6 +39,13 @@ def late(curve: Curve) -> float:
     return float(np.median(curve.y[-max(2, len(curve) // 3) :]))
 
 
+def loss_series(case: Case, loss: Fact, name: str) -> str:
+    """The series of what reached a loss function: the first gives the names, others bear their own."""
+    side, _, statistic = name.partition("/")
+    own = f"{side}@{loss.get('function')}/{statistic}"
+    return own if case.curve(own) is not None else name if loss is case.inside.losses[0] else own
+
+
 def usual(case: Case, name: str) -> float | None:
     """The median over all samples."""
     curve = sampled(case, name)

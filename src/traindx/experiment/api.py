@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from traindx.core.nouns import Run
+    from traindx.core.nouns import Diagnosis, Run
     from traindx.experiment.arms import Workshop
     from traindx.experiment.confirm.confirm import Confirmed
     from traindx.experiment.preflight.result import Checklist
@@ -60,6 +61,8 @@ def confirm(
     *,
     args: Sequence[str] = (),
     run: Run | None = None,
+    suspects: Sequence[str] = (),
+    suspect_patches: Sequence[Path] = (),
     steps: int | None = None,
     seeds: int = 1,
     time_budget: float = 600.0,
@@ -68,12 +71,21 @@ def confirm(
 ) -> Confirmed:
     """Which cause is it? Experiments on a script that distinguish the likely causes of its problem.
 
-    `run` is a log or recording of the script to begin with; without it the script is run first.
+    `run` is a log or recording of the script to begin with; without it the script is run first. Each of
+    `suspects` (`"lr_too_high"`, `"misaligned_labels@data.py:42"`, words) is tested: `suspicions` of the
+    result says whether it is `confirmed`, `refuted` or `not testable`. A patch of `suspect_patches` that
+    removes the problem confirms that what it changes was the cause.
     """
     from traindx.experiment.arm_diagnosis import examined
     from traindx.experiment.arms import Arm
     from traindx.experiment.confirm.confirm import Confirmation, ConfirmRequest
+    from traindx.experiment.prove.versions import as_patch
+    from traindx.knowledge.suspicions import Suspicion, suspected
 
+    suspicions = [suspected(text) for text in suspects]
+    for patch in suspect_patches:
+        as_patch(os.fspath(patch), os.getcwd())
+        suspicions.append(Suspicion(patch=os.fspath(patch)))
     program, first = found_program(script, args), None
     source = source_of(program)
     with _workshop(program, jobs, time_budget) as shop:
@@ -83,7 +95,7 @@ def confirm(
             if run is None or not first.steps:
                 raise ValueError(f"{program.name} could not be observed: {first.message}")
         diagnosis = examined(run, source, every_cause=True, unchanged=True)
-        request = ConfirmRequest(steps, seeds, None, time_budget)
+        request = ConfirmRequest(steps, seeds, None, time_budget, suspicions=tuple(suspicions))
         return Confirmation(shop, diagnosis, request, progress or _quiet, source, first).run()
 
 
@@ -97,6 +109,7 @@ def prove(
     new_args: str | None = None,
     metric: str | None = None,
     steps: int | None = None,
+    quick: bool = False,
     time_budget: float = 1800.0,
     jobs: int | None = None,
     progress: Progress | None = None,
@@ -104,13 +117,14 @@ def prove(
     """Is a change better? Both versions of a script in pairs on the same seeds.
 
     Each of `fixed` (another version of the script), `patch` (a unified diff), `settings` (`{"lr": 1e-3}`) and
-    `new_args` is a candidate; several are a race. `answer` of the result's `best` is `better`, `worse`,
-    `no difference` or `cannot tell`.
+    `new_args` is a candidate; several are a race. `quick` makes 2 or 3 pairs. `answer` of the
+    result's `best` is `better`, `worse`, `no difference` or `cannot tell`.
     """
     from traindx.experiment.measure import NoSuchMetric
     from traindx.experiment.prove import versions
     from traindx.experiment.prove.prove import Race
     from traindx.experiment.prove.results import ProveRequest
+    from traindx.experiment.prove.sequential import QUICK, USUAL
 
     program = found_program(script, args)
     source, folder = source_of(program), os.getcwd()
@@ -121,13 +135,31 @@ def prove(
         candidates += versions.as_settings(f"{name}={value}", source, program.args)
     if not candidates:
         raise ValueError("prove needs a change: fixed, patch, settings or new_args.")
-    request = ProveRequest(metric, steps)
+    request = ProveRequest(metric, steps, QUICK if quick else USUAL)
     try:
         with _workshop(program, jobs, time_budget) as shop:
             before = versions.Version("as it is")
             return Race(shop, source, before, candidates, request, progress or _quiet).run()
     except NoSuchMetric as error:
         raise ValueError(str(error)) from None
+
+
+def diagnose_script_run(
+    script: Path, *, args: Sequence[str] = (), steps: int | None = None, time_budget: float = 120.0
+) -> tuple[Diagnosis | None, str]:
+    """A script run once in a copy of its folder: its diagnosis, and how it crashed, if it did."""
+    from traindx.experiment.arm_diagnosis import examined
+    from traindx.experiment.arms import Arm
+
+    program = found_program(script, args)
+    with _workshop(program, 1, time_budget) as shop:
+        outcome = shop.run_one(Arm("as it is", steps=steps), timeout=time_budget)
+        if outcome.ended == "crashed":
+            return None, outcome.message
+        if outcome.run is None or not outcome.steps:
+            raise ValueError(f"{program.name} could not be observed: {outcome.message}")
+        run = replace(outcome.run, name=program.name, path=program.path or program.name)
+        return examined(run, source_of(program)), ""
 
 
 def preflight(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from traindx.core.nouns import Diagnosis, Run
+from traindx.core.nouns import ACTED_ON, Diagnosis, Problem, Run
 from traindx.core.pool import PooledTrial, new_entry, pool_of
 from traindx.engine import diagnose_case
 from traindx.evidence.case import Case
@@ -33,6 +33,11 @@ def examined(
         entry = new_entry(script.main.path if script is not None else run.path, (), "treat")
         case.pool = (replace(entry, experiments=(speaks,)),)
     return diagnose_case(case, every_cause=every_cause)
+
+
+def acute(diagnosis: Diagnosis | None) -> list[Problem]:
+    """The problems worth acting on."""
+    return [one for one in diagnosis.problems if one.severity in ACTED_ON] if diagnosis is not None else []
 
 
 def symptoms_of_run(run: Run) -> set[str]:

@@ -13,9 +13,10 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 from traindx.experiment import orders as ordering
 from traindx.experiment.keeper_client import Bench
@@ -23,6 +24,9 @@ from traindx.experiment.outcomes import Ended, Outcome, never_begun, outcome_of,
 from traindx.experiment.runtime.change import Change
 from traindx.experiment.scratch import Snapshot
 from traindx.observe.program import Program
+
+if TYPE_CHECKING:
+    from traindx.experiment.edit import Edited
 
 __all__ = ["Arm", "Ended", "Outcome", "Workshop"]
 
@@ -47,7 +51,14 @@ class Arm:
     """User path -> the file whose content takes its place in the copy; an empty one removes it."""
     args: tuple[str, ...] | None = None
 
+    def edited(self, edit: Edited) -> Arm:
+        """The same with an edit written into its sources."""
+        args = self.args if edit.args is None else edit.args
+        return replace(self, sources={**self.sources, **edit.sources}, args=args)
 
+
+Notify = Callable[[str, Mapping[str, Any]], None]
+"""Called with what happens and its facts, as often as there is something new."""
 Progress = Callable[[Arm, int, float], None]
 """Called about twice a second for a running arm: its steps and seconds so far."""
 Stop = Callable[[Arm, Path], str | None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from traindx.experiment.edit import Edited, edit_for_all
 from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.keras import uses_keras
 from traindx.experiment.edit.result import Uncertain
+from traindx.source.jax import differentiates
 
 if TYPE_CHECKING:
     from traindx.core.nouns import Run
@@ -35,7 +36,8 @@ def unreachable(script: Script | None) -> str:
         return ""
     if uses_keras(job):
         return "Keras"
-    return "JAX" if any(one.name.startswith("optax.") for one in job.optimizers()) else ""
+    by_optax = any(one.name.startswith("optax.") for one in job.optimizers())
+    return "JAX" if by_optax or differentiates(script) else ""
 
 
 @dataclass
@@ -58,7 +60,4 @@ class EditedArms:
     def arm(self, arm: Arm) -> Arm:
         """The arm with its changes written into the source; as it is, where it has none."""
         edit = self.edit(arm.changes) if arm.changes else None
-        if edit is None:
-            return arm
-        sources: Mapping[str, str] = {**arm.sources, **edit.sources}
-        return replace(arm, changes=(), sources=sources, args=arm.args if edit.args is None else edit.args)
+        return replace(arm, changes=()).edited(edit) if edit is not None else arm

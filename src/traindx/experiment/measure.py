@@ -49,6 +49,15 @@ class MeasuredLevel:
     step: float
 
 
+@dataclass(frozen=True)
+class Pair:
+    """The same seed and data without and with a change, read at the same point of the training."""
+
+    seed: int
+    before: MeasuredLevel
+    after: MeasuredLevel
+
+
 class NoSuchMetric(ValueError):
     """The metric that was asked for is not there; the message names those that are."""
 
@@ -60,11 +69,12 @@ def yardstick(
     *,
     other_loss: bool = False,
     rare: bool = False,
+    held_out: bool = False,
 ) -> Yardstick | None:
     """What to judge by: what is asked for; the pace of a slow training; else validation, else the loss.
 
     `other_loss` says that the remedy changes what the loss means: a score says more then; with `rare` one
-    that counts rare classes.
+    that counts rare classes. With `held_out` any score of validation data comes before the training loss.
     """
     names = list(run.series)
     if metric is not None:
@@ -80,6 +90,10 @@ def yardstick(
     scores = [name for name in names if name.startswith("val/") and run.series[name].goal == "higher"]
     if other_loss and scores:
         return Yardstick(scores[0], higher=True)
+    if held_out and not len(run.series.get("val/loss", ())):
+        able = [n for n in names if n.startswith("val/") and run.series[n].goal != "none" and "@" not in n]
+        if able:
+            return Yardstick(able[0], run.series[able[0]].goal == "higher")
     for name in ("val/loss", "loss"):
         if name in names and len(run.series[name]):
             return Yardstick(name)
@@ -138,6 +152,29 @@ def _end(by: Yardstick, series: Series, values: FloatArray, step: float) -> Meas
     moves = np.diff(values[-6:][np.isfinite(values[-6:])])
     error = float(np.median(np.abs(moves - np.median(moves)))) if moves.size >= 3 else 0.0
     return MeasuredLevel(value, error, step)
+
+
+def read_pair(
+    by: Yardstick,
+    before: Run | None,
+    after: Run | None,
+    upto: float | None = None,
+    *,
+    pace: float = 1.0,
+    seed: int = 0,
+) -> Pair | None:
+    """The levels of two runs at a step, or at their ends; `pace` is how many steps the second takes for one
+    of the first. None where one of them has no value so far."""
+    if before is None or after is None:
+        return None
+    levels = read_level(before, by, upto), read_level(after, by, upto and upto * pace)
+    return Pair(seed, levels[0], levels[1]) if levels[0] is not None and levels[1] is not None else None
+
+
+def gains_of(by: Yardstick, pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
+    """The gain of each pair, and its standard error."""
+    gains = [gain(by, pair.before, pair.after) for pair in pairs]
+    return gains, [gain_error(by, pair.before, pair.after) for pair in pairs]
 
 
 def finite_mean(values: Iterable[float]) -> float | None:

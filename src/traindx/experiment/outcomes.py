@@ -154,7 +154,7 @@ def read_trainings(recording: Path) -> tuple[Run, ...]:
     """The trainings of a recording; of several only those that are about as long as the longest (folds)."""
     from traindx.logs.find import find_runs
 
-    runs = find_runs([str(recording)]).runs
+    runs = [run for run in find_runs([str(recording)]).runs if run.series]
     most = max((run.last_step or 0 for run in runs), default=0)
     return tuple(run for run in runs if (run.last_step or 0) >= _AS_LONG * most)
 

@@ -29,14 +29,14 @@ def keep_treatment(treated: Treated, only: str | None) -> None:
 
 def keep_confirmation(program: Program, folder: str, confirmed: Confirmed) -> None:
     """What the experiments showed, next to the recordings of the script if there are any."""
+    showed = [one for answer in confirmed.suspicions for one in answer.shown]
+    showed += [one for tried in confirmed.tried for one in tried.reading.shown]
+    latest = {one.experiment.id: one for one in showed}
     experiments = tuple(
         PooledExperiment(
-            shown.experiment.id,
-            shown.text,
-            {cause: bits for cause in tried.before.shares if (bits := shown.bits(cause))},
+            id, one.text, {cause: bits for cause in one.experiment.causes if (bits := one.bits(cause))}
         )
-        for tried in confirmed.tried
-        for shown in tried.reading.shown
+        for id, one in latest.items()
     )
     add(folder, replace(_entry(program, "confirm"), experiments=experiments), create=False)
 

@@ -13,17 +13,19 @@ from traindx.core.nouns import Unreadable
 from traindx.interview.answers import Answer, NotUnderstood
 from traindx.interview.session import Interview
 from traindx.knowledge.questions import questions
+from traindx.knowledge.suspicions import UnknownCause
 
 _LARGEST = 5_000_000
 
 
 @dataclass(frozen=True)
 class AnswerFile:
-    """What a file holds: symptoms as ids or in words, question -> raw answer, plans in words."""
+    """What a file holds: symptoms as ids or in words, question -> raw answer, plans in words, suspicions."""
 
     symptoms: tuple[str, ...] = ()
     answers: Mapping[str, object] = field(default_factory=dict)
     plan: str = ""
+    suspects: tuple[str, ...] = ()
 
 
 def read_answers(path: str) -> AnswerFile:
@@ -58,19 +60,21 @@ def answer_file(data: Mapping[str, object], path: str) -> AnswerFile:
         raise Unreadable(f"{path}: there is no question {str(unknown[0])!r}{near}")
     plan = data.get("plan", "")
     return AnswerFile(
-        _reported(data.get("symptoms", ()), path),
+        _listed(data, "symptoms", path),
         {str(key): value for key, value in answered.items()},
         ", ".join(map(str, plan)) if isinstance(plan, list) else str(plan),
+        _listed(data, "suspects", path),
     )
 
 
-_KEYS = ("symptoms", "answers", "plan", "traindx", "started_from")
+_KEYS = ("symptoms", "answers", "plan", "suspects", "traindx", "started_from")
 
 
-def _reported(value: object, path: str) -> tuple[str, ...]:
+def _listed(data: Mapping[str, object], key: str, path: str) -> tuple[str, ...]:
+    value = data.get(key, ())
     parts = [value] if isinstance(value, str | int) else value
     if not isinstance(parts, Sequence):
-        raise Unreadable(f"{path}: symptoms must be a list of ids or words")
+        raise Unreadable(f"{path}: {key} must be a list of ids or words")
     return tuple(str(part) for part in parts)
 
 
@@ -82,8 +86,11 @@ def take(interview: Interview, answer_file: AnswerFile, path: str) -> None:
             interview.report(text)
         for name, raw in answer_file.answers.items():
             interview.answer(name, raw)
-    except NotUnderstood as error:
-        raise Unreadable(f"{path}: {name}: {error}") from None
+        name = "suspects"
+        for text in answer_file.suspects:
+            interview.suspect(text)
+    except (NotUnderstood, UnknownCause) as error:
+        raise Unreadable(f"{path}: {name}: {str(error).rstrip('.')}") from None
 
 
 def document(interview: Interview, *, plan: str = "", started_from: Sequence[str] = ()) -> dict[str, object]:
@@ -94,6 +101,8 @@ def document(interview: Interview, *, plan: str = "", started_from: Sequence[str
     tables["symptoms"] = list(interview.symptoms)
     if plan:
         tables["plan"] = plan
+    if interview.suspicions:
+        tables["suspects"] = [one.text for one in interview.suspicions]
     tables["answers"] = {name: _kept(answer) for name, answer in interview.answers.items()}
     return tables
 

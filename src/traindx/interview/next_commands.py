@@ -33,7 +33,14 @@ def steps_onward(
     top = first.hypotheses[0]
     sure = top.confidence >= _SURE
     recorded = case.inside.recorded
+    suspects = "".join(f" --suspect {shlex.quote(one.text)}" for one in interview.suspicions)
     offers = [
+        (
+            "confirm",
+            f"traindx confirm{suspects} {shlex.quote(case.run.path) if recorded else script}",
+            "tests what you suspect",
+            bool(suspects),
+        ),
         ("lint", f"traindx lint {script}", "reads the script without running it", case.script is None),
         (
             "lr-find",
@@ -57,7 +64,7 @@ def steps_onward(
             "confirm",
             f"traindx confirm {shlex.quote(case.run.path)}",
             "runs the cheapest experiment that separates the leading causes",
-            recorded and not sure,
+            recorded and not sure and not suspects,
         ),
         (
             "treat",

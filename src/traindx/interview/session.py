@@ -18,6 +18,7 @@ from traindx.interview.next_question import QuestionChoice, choices, settled
 from traindx.interview.pasted import NAME
 from traindx.knowledge.catalogue import symptoms as known_symptoms
 from traindx.knowledge.questions import questions
+from traindx.knowledge.suspicions import Suspicion, joined, suspected, trimmed
 
 
 class Interview:
@@ -27,6 +28,7 @@ class Interview:
         self.base = base if base is not None else Case(_nothing())
         self.symptoms: tuple[str, ...] = ()
         self.answers: dict[str, Answer] = {}
+        self.suspicions: tuple[Suspicion, ...] = ()
         self._examined: tuple[tuple[Answer, ...], tuple[Case, Examination, tuple[str, ...]]] | None = None
 
     def set_symptoms(self, symptoms: tuple[str, ...]) -> None:
@@ -54,6 +56,10 @@ class Interview:
         self.answers[question] = answer
         self._forget()
         return answer
+
+    def suspect(self, text: str) -> None:
+        """Add what somebody suspects, as `lr_too_high@train.py:12` or in words; raises UnknownCause."""
+        self.suspicions = tuple(dict.fromkeys((*self.suspicions, suspected(text))))
 
     def back(self) -> Answer | None:
         """Take the last answer back; None when there is none."""
@@ -88,7 +94,11 @@ class Interview:
 
     def diagnosis(self) -> Diagnosis:
         """The same judgement that a log gets."""
-        return conclude(self.weighed.case, self.weighed.examination)
+        case, examination = self.weighed.case, self.weighed.examination
+        if not self.suspicions:
+            return conclude(case, examination)
+        every = conclude(case, examination, every_cause=True)
+        return trimmed(joined(every, self.suspicions), self.suspicions)
 
     def _forget(self) -> None:
         self.__dict__.pop("weighed", None)

@@ -6,6 +6,7 @@ their page in their docstring; `pages_of` finds them too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PRIORS = ("often", "sometimes", "rarely")
-KINDS = ("unstable", "stuck", "unequal", "defect", "slow", "memory")
+KINDS = ("unstable", "stuck", "unequal", "defect", "slow", "memory", "ended")
 WAYS = ("more", "less", "other")
 FOLDERS = {"cause": "causes", "symptom": "symptoms", "remedy": "remedies", "sheet": "sheets"}
 _PACKAGE = Path(__file__).parent
+# How detectors that share a file declare themselves: functions, or rows of a table that begin with the id.
+_DECLARED = re.compile(r"(?:^@Detector\(.*?^def |^    _known\(\s+\")(\w+)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,7 @@ def symptom_kind(id: str) -> str:
 
 def in_the_loss(symptom: str) -> bool:
     """Whether the loss shows when a symptom is gone."""
-    return symptom_kind(symptom) not in ("defect", "slow", "memory")
+    return symptom_kind(symptom) not in ("defect", "slow", "memory", "ended")
 
 
 @cache
@@ -306,17 +309,24 @@ def thresholds(unit: Detector) -> dict[str, float | int | bool | str]:
 
 
 def _detector_names() -> set[str]:
-    """The ids of the built-in detectors, from their file names: importing them takes a while."""
-    files = (_PACKAGE.parent / "evidence" / "detectors").glob("[!_]*/[!_]*.py")
-    return {path.stem for path in files}
+    """The ids of the built-in detectors, from the text of their files: importing them takes a while."""
+    names: set[str] = set()
+    for path in (_PACKAGE.parent / "evidence" / "detectors").glob("[!_]*/[!_]*.py"):
+        text = path.read_text(encoding="utf-8")
+        names |= {path.stem} if "\nDETECTOR = " in text else set(_DECLARED.findall(text))
+    return names
 
 
 def known_ids() -> set[str]:
     """Every id that has a page."""
-    ids = _detector_names()
-    for folder in FOLDERS.values():
-        ids.update(path.stem for path in _files(folder))
-    return ids
+    return {id for kind in ("detector", *FOLDERS) for id in ids_of(kind)}
+
+
+def ids_of(kind: str) -> set[str]:
+    """The ids of one kind of page, from file names; none of a kind that has no pages here."""
+    if kind == "detector":
+        return _detector_names()
+    return {path.stem for path in _files(FOLDERS[kind])} if kind in FOLDERS else set()
 
 
 def nearest(id: str, count: int = 3, also: Set[str] = frozenset()) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from traindx.knowledge.run_numbers import facts
 from traindx.knowledge.verdict import nothing_judged, reasons_for_health, what_to_log
 
 # How many causes are reported, and the least confidence.
-_SHOWN = (6, 0.02)
+SHOWN = (6, 0.02)
 _EVERY = (60, 0.001)
 _BENIGN = 0.5
 _PLAIN_BITS = 2.5
@@ -58,7 +58,7 @@ def judge(case: Case, examination: Examination, *, every_cause: bool = False) ->
     """
     ranks = {symptom.id: symptom.rank for symptom in symptoms().values()}
     groups = finding_groups(case, examination)
-    problems = _problems(case, examination, groups, _EVERY if every_cause else _SHOWN)
+    problems = _problems(case, examination, groups, _EVERY if every_cause else SHOWN)
     problems.sort(key=lambda p: (SEVERITIES.index(p.severity), ranks[p.symptom]))
     verdict = _verdict(case, problems, examination.findings)
     used = {id(finding) for problem in problems for finding in problem.findings}
@@ -137,6 +137,8 @@ def finding_groups(case: Case, examination: Examination) -> list[FindingGroup]:
 
 def _problem(case: Case, examination: Examination, group: FindingGroup, most: tuple[int, float]) -> Problem:
     ranked, rest = rank(group.symptoms, observations_of(examination), causes().values())
+    if symptoms()[group.symptoms[0]].kind == "ended":
+        ranked, rest = _named_by(group, ranked)
     shown = [r for r in ranked[: most[0]] if r.confidence >= most[1]] or ranked[:1]
     rest += sum(r.confidence for r in ranked if r not in shown)
     known = facts(case, group.findings + tuple(examination.findings), group.onset)
@@ -163,6 +165,13 @@ def _problem(case: Case, examination: Examination, group: FindingGroup, most: tu
         rest=max(0.0, rest),
         questions=asked,
     )
+
+
+def _named_by(group: FindingGroup, ranked: Sequence[Ranked]) -> tuple[list[Ranked], float]:
+    """Of a crash, the causes that the exception itself names: how common others are explains none."""
+    own = {finding.id for finding in group.findings}
+    named = [one for one in ranked if any(item.finding in own for item in one.evidence)]
+    return named, 1.0 - sum(one.confidence for one in named)
 
 
 def _severity(severity: Severity, ranked: Sequence[Ranked]) -> Severity:

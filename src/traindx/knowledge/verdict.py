@@ -54,11 +54,32 @@ def nothing_judged(case: Case) -> bool:
         curve for name in _SCORES for curve in (case.part_of(name), case.val(name)) if curve is not None
     ]
     if case.surrogate:
-        return not any(len(curve) >= 6 for curve in scores)
+        rewards = [curve for curve in scores if "reward" in curve.name and len(curve) >= 6]
+        if rewards:
+            return not all(map(_holds, rewards))
+        return not any(len(curve) >= 6 and _holds(curve) for curve in scores)
     losses = [curve for curve in (case.loss, case.val_loss) if curve is not None and len(curve) >= 3]
-    if any(curve.head - curve.tail > _LITTLE * abs(curve.head) for curve in losses):
+    if any(_came_down(curve) for curve in losses):
         return False
     return not any(len(curve) >= 3 and curve.tail > curve.head + 2 * curve.noise for curve in scores)
+
+
+def _holds(curve: Curve) -> bool:
+    """Whether a score ends clearly above where it began, or at the best it reached."""
+    part = max(2, len(curve) // 3)
+    begin, end = float(np.median(curve.y[: max(1, part // 2)])), float(np.median(curve.y[-part:]))
+    spread = float(np.ptp(curve.y))
+    if spread <= 1e-6 * abs(end):
+        return True
+    rises = end - begin > 0.25 * spread
+    return rises or (end - float(curve.y.min()) > 0.8 * spread and curve.trend.z > -2.0)
+
+
+def _came_down(curve: Curve) -> bool:
+    """Whether a loss fell by more than a little, and by more than the noise of its two ends."""
+    few = max(1, min(3, len(curve) // 8))
+    error = 1.25 * curve.noise * float(np.sqrt(1.0 / few + 1.0 / curve.tail_points))
+    return curve.head - curve.tail > max(_LITTLE * abs(curve.head), 2.0 * error)
 
 
 def unseen_framework(case: Case) -> str | None:
@@ -97,8 +118,15 @@ def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
             "The loss hardly moved: a run that starts good looks the same as one that does not learn."
         )
     if case.surrogate:
+        reward = case.part_of("reward")
         lines.append(
-            "The loss of RL and GAN training is a surrogate: its course says nothing about progress."
+            "The loss of RL and GAN training is a surrogate: its course says nothing about progress"
+            + (
+                f", and the reward does not rise ({short(reward.head)} to {short(reward.tail)} in "
+                f"{len(reward):,} points)."
+                if reward is not None and len(reward) >= 6 and not _holds(reward)
+                else "."
+            )
         )
     lines.append(f"{blind} of {len(examination.checks)} checks could not be made.")
     if wanted:

@@ -72,7 +72,8 @@ def _ending(part: RecordingPart) -> Ending | None:
     how = ends[-1].data.get("how")
     text = ends[-1].text
     word = str(how)[:40] if how else text[:40] or "finished"
-    return Ending(word, "" if text == how else text, ends[-1].step)
+    crash = {key: value for key, value in ends[-1].data.items() if key != "how"}
+    return Ending(word, "" if text == how else text, ends[-1].step, crash)
 
 
 def _same(event: Event, other: Event) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from traindx.core.nouns import Note, Reading, Run, Unreadable
+from traindx.core.nouns import CRASHES, Note, Reading, Run, Unreadable
 from traindx.core.units import Bundle, Claim, Reader, readers
 from traindx.logs.assemble import run_from_log
 from traindx.logs.copies import begins, without_copies
@@ -212,7 +212,7 @@ def _read(
             notes=notes,
             mapping=mapping,
         )
-        if run.series:
+        if run.series or any(event.kind in CRASHES for event in run.events):
             runs.append(replace(run, phase=phase))
         else:
             skipped.extend(run.notes or [Note(path, f"{reader.title}: it has no metric")])

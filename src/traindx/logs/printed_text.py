@@ -93,10 +93,11 @@ class PrintedText:
         signs = Signs()
         signs.scan(self.text, 0)
         times: dict[Event, float] = {}
-        for offset, kind, text in sorted(signs.events):
-            at = int(np.searchsorted(self.starts, offset, side="right")) - 1
+        for sign in sorted(signs.events):
+            at = int(np.searchsorted(self.starts, sign.offset, side="right")) - 1
             step = float(self.steps[at])
-            times.setdefault(Event(kind, text, step if np.isfinite(step) else None), float(self.times[at]))
+            event = Event(sign.kind, sign.text, step if np.isfinite(step) else None, sign.data)
+            times.setdefault(event, float(self.times[at]))
         return list(times.items())
 
     def _placed(self, column: Column, log: Log) -> Column:

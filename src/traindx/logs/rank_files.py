@@ -29,6 +29,8 @@ def log_of_ranks(ranks: Mapping[int, RecordingPart], facts: RunFacts, shown: str
     `last` says that no other training follows in the recording.
     """
     columns_by_rank = {rank: ranks[rank].columns() for rank in sorted(ranks)}
+    if not last:
+        columns_by_rank = {rank: _own(columns) for rank, columns in columns_by_rank.items()}
     first = next((rank for rank, columns in columns_by_rank.items() if _stepped(columns)), min(ranks))
     part = ranks[first]
     printing = part if part.output else ranks[min(ranks)]
@@ -56,6 +58,16 @@ def log_of_ranks(ranks: Mapping[int, RecordingPart], facts: RunFacts, shown: str
 
 def _stepped(columns: list[Column]) -> bool:
     return any(column.steps.max() > 0 for column in columns)
+
+
+def _own(columns: list[Column]) -> list[Column]:
+    """Without an only evaluation after the last step: trainers judge the next model before it trains."""
+    end = max((column.steps.max() for column in columns if column.name == "loss"), default=np.inf)
+    return [
+        column
+        for column in columns
+        if not (column.name.startswith("val/loss") and column.values.size == 1 and column.steps[0] >= end)
+    ]
 
 
 def _unstepped(

@@ -19,7 +19,7 @@ _READ_ELSEWHERE = frozenset(
 # What is of one training: a process may train one after another.
 _OF_TRAINING = frozenset(
     "models optimizers losses loaders schedulers graph reach restored classes samples accumulation clipping "
-    "histograms confirmed".split()
+    "histograms confirmed tokens followers callbacks".split()
 )
 _NOTES_MOST = 40
 _OUT_OF_MEMORY = (
@@ -40,6 +40,7 @@ class Ending:
     how: str
     text: str
     step: float | None
+    crash: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass
@@ -134,7 +135,7 @@ def ending_event(ending: Ending) -> Event | None:
     kind = ending.how
     if kind == "exception":
         kind = exception_kind(ending.text)
-    return Event(kind, ending.text or ending.how, ending.step)
+    return Event(kind, ending.text or ending.how, ending.step, ending.crash)
 
 
 def exception_kind(text: str) -> str:

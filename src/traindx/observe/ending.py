@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from types import TracebackType
 
+from traindx.core.tracebacks import MESSAGE_LONGEST, CodeLine, Traceback, frames_in, own_frames
 from traindx.observe.recorder import Stopped
 
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _LONGEST = 300
+_LED_TO_IT = 4
 
 
 def how_it_ended(error: BaseException | None) -> tuple[str, str]:
@@ -25,6 +28,26 @@ def how_it_ended(error: BaseException | None) -> tuple[str, str]:
     if isinstance(error, KeyboardInterrupt):
         return "interrupted", "KeyboardInterrupt"
     return "exception", _line(f"{type(error).__name__}: {_text(error)}")
+
+
+def crash_of(error: BaseException | None) -> dict[str, object]:
+    """Of an exception that ended the program: its kind, its whole message, the program's own frames."""
+    if how_it_ended(error)[0] != "exception" or error is None:
+        return {}
+    try:
+        found = traceback.extract_tb(error.__traceback__)
+        frames = [CodeLine(one.filename, one.lineno or 0, one.name) for one in found]
+        message, earlier = _text(error), error.__cause__ or error.__context__
+        for _ in range(_LED_TO_IT):
+            if earlier is None:
+                break
+            message += f"\n{type(earlier).__name__}: {_text(earlier)}"
+            earlier = earlier.__cause__ or earlier.__context__
+        own = [one for one in frames if not one.file.startswith(_OURS)]
+        own += frames_in(_text(error))
+        return Traceback(type(error).__name__, message[:MESSAGE_LONGEST], own_frames(own)).data()
+    except Exception:
+        return {}
 
 
 def _text(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""The data files that the program itself reads: path, size and the line of its code that opened each.
+"""The data files that the program itself reads: path, size, the line of its code that opened each, how often.
 
 Python reports every file that is opened; only names that look like those of data, statistics, settings or
 checkpoints are kept, and nothing below the folders of Python and its packages.
@@ -19,6 +19,7 @@ _TABLES = (
 )  # fmt: skip
 _IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
 _ENDINGS = (*_TABLES, *_IMAGES)
+_OFTEN = 8
 _MOST, _MOST_OF_A_FOLDER, _DEEPEST = 200, 12, 60
 _ELSEWHERE = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/")
 
@@ -36,6 +37,8 @@ class FilesRead:
         self._folders: dict[tuple[str, bool], dict[str, object]] = {}
         self._count: dict[tuple[str, bool], int] = {}
         self._written: set[str] = set()
+        self._opened: dict[str, int] = {}
+        self._entries: dict[str, dict[str, object]] = {}
         self.files: list[dict[str, object]] = []
 
     def wrote(self, path: str) -> None:
@@ -44,7 +47,10 @@ class FilesRead:
             self._written.add(os.path.abspath(path))
 
     def read(self, path: str) -> None:
-        if not path.lower().endswith(_ENDINGS) or path in self._seen:
+        if path in self._seen:
+            self._again(path)
+            return
+        if not path.lower().endswith(_ENDINGS):
             return
         if len(self._seen) < 50 * _MOST:
             self._seen.add(path)
@@ -66,9 +72,16 @@ class FilesRead:
                 self.files.append(entry)
         else:
             entry = {"path": full, "line": line, **_size(full)}
-            self._folders[key] = entry
+            self._folders[key] = self._entries[path] = entry
             self.files.append(entry)
         self._changed([dict(one) for one in self.files])
+
+    def _again(self, path: str) -> None:
+        """How often a file is opened, noted at each doubling."""
+        times = self._opened[path] = self._opened.get(path, 1) + 1
+        if times >= _OFTEN and times & (times - 1) == 0 and path in self._entries:
+            self._entries[path]["opened"] = times
+            self._changed([dict(one) for one in self.files])
 
     def _is_library(self, path: str) -> bool:
         return path.startswith(self._not_its) or "-packages" + os.sep in path

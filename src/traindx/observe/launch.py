@@ -87,6 +87,7 @@ def run(launch: Launch) -> None:
     except BaseException as error:
         if observed is not None:
             observed.how = ending.how_it_ended(error)
+            observed.crash = ending.crash_of(error)
         if isinstance(error, SystemExit):
             if not error.code:
                 _fail_on_findings(observed)
@@ -123,6 +124,7 @@ class Observed:
     def __init__(self, launch: Launch, folder: place.Folder) -> None:
         self.launch = launch
         self.how = ("finished", "")
+        self.crash: dict[str, object] = {}
         self.result: int | None = None
         self._pid = os.getpid()
         self._folder = folder.path
@@ -224,7 +226,7 @@ class Observed:
             if not self.recorder.step and (why := frameworks.blind()):
                 self.recorder.unseen("training", why)
                 self.recorder.fact("framework", {"name": frameworks.imported(), "steps": 0})
-            self.recorder.close(*self.how)
+            self.recorder.close(*self.how, self.crash)
         with contextlib.suppress(Exception):
             for stream in (sys.stdout, sys.stderr):
                 if stream is not None:

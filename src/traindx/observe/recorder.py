@@ -239,8 +239,8 @@ class Recorder(FactsFile):
         """Lines that could not be written."""
         return self._lost + self.journal.dropped
 
-    def close(self, how: str, text: str = "") -> None:
-        """The end, with how it came."""
+    def close(self, how: str, text: str = "", crash: Mapping[str, object] | None = None) -> None:
+        """The end, with how it came; `crash` is what there is to know of an exception."""
         if self.closed:
             return
         for finish in self.before_close:
@@ -256,7 +256,7 @@ class Recorder(FactsFile):
         how, text = self.ended(how, text)
         self.fact("crowding", crowding())
         self.fact("ended", {"how": how, "text": text, "t": round(self.now(), 3), "step": self.step})
-        self.event("ended", text or how, {"how": how})
+        self.event("ended", text or how, {"how": how, **(crash or {})})
         self.journal.end()
         self._facts_written = -math.inf
         self.flush()

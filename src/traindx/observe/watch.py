@@ -57,7 +57,7 @@ class Watch:
 
     def stop(self) -> None:
         """End the recording; one that `traindx run` made continues."""
-        self._end("finished", "")
+        self._end(None)
 
     def __fspath__(self) -> str:
         """Its folder, with everything recorded so far written."""
@@ -71,12 +71,12 @@ class Watch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._end(*ending.how_it_ended(error))
+        self._end(error)
 
     def __repr__(self) -> str:
         return f"<traindx.Watch: {'recording' if self.active else 'recorded'} to {str(self.folder)!r}>"
 
-    def _end(self, how: str, text: str) -> None:
+    def _end(self, error: BaseException | None) -> None:
         if self._joined or not self.active:
             return
         atexit.unregister(self._process_ends)
@@ -85,14 +85,14 @@ class Watch:
         for framework in ("torch", "keras", "jax"):
             if framework not in sys.modules:
                 forget(framework)
-        self._recorder.close(how, text)
+        self._recorder.close(*ending.how_it_ended(error), ending.crash_of(error))
 
     def _process_ends(self) -> None:
         """An exception that ends a script is left in `sys.last_value`."""
         error = getattr(sys, "last_value", None)
         if error is self._error or environment.interactive():
             error = None
-        self._end(*ending.how_it_ended(error))
+        self._end(error)
 
 
 def watch(
@@ -121,7 +121,7 @@ def watch(
         return _latest
     folder = _folder(out, name)
     if _latest is not None:
-        _latest._end("finished", "")
+        _latest._end(None)
     rank = environment.place()
     recorder = start(
         folder,

@@ -62,6 +62,8 @@ def answer(diagnosis: Diagnosis) -> Iterator[Block]:
     drawn = curves_of(case_of(diagnosis.run), problems[0] if problems else None, most=2)
     if drawn is not None:
         yield Chart(drawn, 2)
+    if chosen := word(checked_facts(diagnosis.run), "chosen"):
+        yield Labelled("data", chosen)
     yield from _problem(problems[0], diagnosis) if problems else _no_problem(diagnosis)
 
 

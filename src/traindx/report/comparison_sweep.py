@@ -5,6 +5,8 @@ from __future__ import annotations
 from traindx.comparison import Comparison
 from traindx.comparison.effects import Effect
 from traindx.comparison.rates import LrScaling, RateRange
+from traindx.comparison.sweep import Sweep
+from traindx.report.combination_words import combination_words, in_units
 from traindx.report.comparison_words import interval_text
 from traindx.report.text import short
 
@@ -16,17 +18,10 @@ def sweep_sections(compared: Comparison) -> list[tuple[str, list[str]]]:
     swept = compared.sweep
     if swept is None:
         return []
+    matters = ("matters", [effect_words(effect) for effect in swept.effects[:_EFFECTS_MOST]])
+    together = ("together", _together(compared, swept))
     sections = [
-        ("matters", [effect_words(effect) for effect in swept.effects[:_EFFECTS_MOST]]),
-        (
-            "together",
-            [
-                f"{one.settings[0]} and {one.settings[1]} act together: knowing both explains "
-                f"{_percent(one.share)} more of the order than their separate effects; choose one for each "
-                "value of the other."
-                for one in swept.interactions
-            ],
-        ),
+        *((together, matters) if swept.combinations else (matters, together)),
         ("lr", [rate_words(one) for one in swept.rates]),
         ("scaling", [scaling_words(swept.scaling)] if swept.scaling else []),
     ]
@@ -35,16 +30,36 @@ def sweep_sections(compared: Comparison) -> list[tuple[str, list[str]]]:
     return [(head, lines) for head, lines in sections if lines]
 
 
+def _together(compared: Comparison, swept: Sweep) -> list[str]:
+    """Combinations, then pairs that interact in another way."""
+    sentences = []
+    for combined in swept.combinations:
+        sentences += combination_words(combined, compared.chosen.name)
+    known = [set(combined.settings) for combined in swept.combinations]
+    return sentences + [
+        f"{one.settings[0]} and {one.settings[1]} act together: knowing both explains {_percent(one.share)} "
+        "more of the order than their separate effects; choose one for each value of the other."
+        for one in swept.interactions
+        if set(one.settings) not in known
+    ]
+
+
 def effect_words(effect: Effect) -> str:
     """`lr explains 61 % of the order (48 to 72 %): best 0.01, worst 1`."""
     interval = f"95 % interval {_percent(effect.low)} to {_percent(effect.high)}"
     share = f"{_percent(effect.share)} of the order ({interval})"
+    units = f"; {words}" if (words := in_units(effect)) else ""
+    if effect.vanishes:
+        return (
+            f"{effect.setting}: vanishes once the combination is accounted for (confounded); alone it seemed "
+            f"to explain {share}{units}."
+        )
     if not effect.matters:
-        return f"{effect.setting}: no effect seen beyond chance; {share}."
+        return f"{effect.setting}: no effect seen beyond chance; {share}{units}."
     best, worst = effect.places[0], effect.places[-1]
     return (
         f"{effect.setting} explains {share}: best {best[0]} (mean place {_percent(best[1])} from the top, "
-        f"{best[2]} runs), worst {worst[0]} ({_percent(worst[1])})."
+        f"{best[2]} runs), worst {worst[0]} ({_percent(worst[1])}){units}."
     )
 
 

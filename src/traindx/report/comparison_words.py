@@ -10,6 +10,7 @@ from traindx.comparison.better import Placed
 from traindx.comparison.groups import Configuration
 from traindx.comparison.parting import Parting
 from traindx.evidence import stats
+from traindx.report.combination_words import combination_headline
 from traindx.report.comparison_measures import Measure, measures
 from traindx.report.text import count, short
 from traindx.report.wording import grade, sentence, severity_rank, shown_problems
@@ -47,6 +48,8 @@ def verdict(compared: Comparison) -> list[str]:
         if tied:
             some = f"{count(len(tied), 'configuration')} of the {len(others):,} others"
             sentences.append(f"{some} cannot be separated from the leader with these repeats and this noise.")
+    if compared.sweep is not None:
+        sentences += map(combination_headline, compared.sweep.combinations)
     sentences += _disagreeing(compared)
     state = leader_state(compared)
     return [*sentences, state] if state else sentences

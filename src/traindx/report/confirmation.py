@@ -10,6 +10,7 @@ from traindx.knowledge.catalogue import causes
 from traindx.report.diagnosis import render_diagnosis
 from traindx.report.document import Block, Labelled, Verdict
 from traindx.report.layout import Screen
+from traindx.report.suspicions import suspicion_blocks
 from traindx.report.text import count, lasting, percent
 from traindx.report.to_terminal import lines
 from traindx.report.wording import look, verdict_word
@@ -107,8 +108,18 @@ def ending(confirmed: Confirmed, everything: bool, screen: Screen) -> list[str]:
     """The diagnosis after all experiments, and why they stopped."""
     cost = f"{count(len(confirmed.tried), 'experiment')}, {lasting(confirmed.seconds)} of running"
     stopped = Labelled("stopped", f"{confirmed.stopped} ({cost})")
+    suspicions = lines(suspicion_blocks(confirmed.suspicions), screen)
     if confirmed.problem is None:
-        word = verdict_word(confirmed.after)
-        return lines([Verdict(word, (f"{confirmed.stopped}.",), look(confirmed.after))], screen)
+        word, why = verdict_word(confirmed.after), confirmed.stopped
+        if any(one.answer == "confirmed" for one in confirmed.suspicions):
+            word, why = "CONFIRMED", "what was suspected; nothing else is wrong that could be confirmed"
+        verdict = Verdict(word, (f"{why}.",), look(confirmed.after))
+        return [*suspicions, *([""] if suspicions else []), *lines([verdict], screen)]
     after = replace(confirmed.after, problems=(confirmed.problem,))
-    return ["", *lines([stopped], screen), "", *render_diagnosis(after, everything=everything, screen=screen)]
+    return [
+        "",
+        *suspicions,
+        *lines([stopped], screen),
+        "",
+        *render_diagnosis(after, everything=everything, screen=screen),
+    ]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from traindx import __version__
 from traindx.report.diagnosis_json import diagnosis_dict
+from traindx.report.suspicions import suspicion_dict
 
 if TYPE_CHECKING:
     from traindx.experiment.confirm.belief import Belief, Shown
@@ -24,6 +25,7 @@ def confirmation_dict(confirmed: Confirmed, command: str) -> dict[str, Any]:
         "cause": None if first is None else first.cause,
         "confidence": None if first is None else round(first.confidence, 4),
         "observed": confirmed.observed,
+        "suspicions": [suspicion_dict(one) for one in confirmed.suspicions],
         "experiments": [_tried(one) for one in confirmed.tried],
         "stopped": confirmed.stopped,
         "seconds": round(confirmed.seconds, 2),

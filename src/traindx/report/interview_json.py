@@ -33,6 +33,7 @@ def interview_dict(
     plans = [reply(one, diagnosis) for one in understood_plans(plan)] if plan.strip() else []
     return {
         "symptoms": interview.symptoms,
+        "suspicions": [one.text for one in interview.suspicions],
         "answers": [_answer(interview, name) for name in interview.answers],
         "contradictions": interview.weighed.contradictions,
         "next": _next(interview, diagnosis),

@@ -77,6 +77,15 @@ def panels_for(case: Case, findings: Sequence[Finding], most: int = 6) -> list[P
     return (panels + extra)[:most]
 
 
+def panels_like(case: Case, names: Sequence[str]) -> list[Panel]:
+    """A panel for each metric of the named curves, with the same metric on other data."""
+    panels: list[Panel] = []
+    for name in names:
+        if panel_of(panels, name) is None:
+            panels.append(_like(case, name))
+    return panels
+
+
 def panel_of(panels: Iterable[Panel], name: str | None) -> Panel | None:
     """The panel in which a series, or another scope or split of it, is drawn."""
     return next((panel for panel in panels if name is not None and _shows(panel, name)), None)
@@ -122,6 +131,8 @@ def curves_of(
     case: Case, problem: Problem | None, signs: Sequence[Finding] = (), most: int = 6
 ) -> Curves | None:
     """The curves that matter for a problem, with what was seen on them; None when there is no curve."""
+    if case.inside.checked and all(len(series) < 2 for series in case.run.series.values()):
+        return None
     panels = panels_for(case, [*(problem.findings if problem else ()), *signs], most)
     if not panels:
         return None

@@ -20,18 +20,18 @@ _EXACT = 2.0**53
 _READ_BY_EYE = 1000
 
 
-def runs_document(reading: Reading) -> bytes:
-    """The whole document. JSON has no NaN: numbers that are not finite are strings."""
+def runs_document(reading: Reading, *, points: bool = True) -> bytes:
+    """The whole document, or without points. JSON has no NaN: numbers that are not finite are strings."""
     document = {
         "schema": SCHEMA,
         "traindx": __version__,
-        "runs": [_run(run) for run in reading.runs],
+        "runs": [_run(run, points) for run in reading.runs],
         "skipped": encoded(reading.skipped),
     }
     return json_bytes(document, indent=sum(run.points for run in reading.runs) <= _READ_BY_EYE)
 
 
-def _run(run: Run) -> dict[str, Any]:
+def _run(run: Run, points: bool) -> dict[str, Any]:
     known = encoded(
         {
             "name": run.name,
@@ -49,10 +49,10 @@ def _run(run: Run) -> dict[str, Any]:
             "models": [model.to_dict() for model in architectures(run)],
         }
     )
-    return {**known, "series": [_series(series) for series in run.series.values() if len(series)]}
+    return {**known, "series": [_series(series, points) for series in run.series.values() if len(series)]}
 
 
-def _series(series: Series) -> dict[str, Any]:
+def _series(series: Series, points: bool) -> dict[str, Any]:
     summary = summarize(series)
     best = None if summary.best is None else {"step": summary.best_step, "value": summary.best}
     known = encoded(
@@ -71,18 +71,20 @@ def _series(series: Series) -> dict[str, Any]:
             "inf": summary.infs,
         }
     )
-    times = None if series.times is None else _numbers(series.times)
-    return {**known, "steps": _numbers(series.steps), "values": _numbers(series.values), "times": times}
+    if not points:
+        return dict(known)
+    times = None if series.times is None else numbers(series.times)
+    return {**known, "steps": numbers(series.steps), "values": numbers(series.values), "times": times}
 
 
-def _numbers(array: FloatArray) -> list[Any]:
+def numbers(array: FloatArray) -> list[Any]:
     """As the encoder would, but all at once: a run may have a million points."""
     finite = np.isfinite(array)
     if finite.all():
         whole = array.size and (np.abs(array) < _EXACT).all() and (array == np.floor(array)).all()
-        numbers: list[Any] = (array.astype(np.int64) if whole else array).tolist()
-        return numbers
-    numbers = array.tolist()
+        listed: list[Any] = (array.astype(np.int64) if whole else array).tolist()
+        return listed
+    listed = array.tolist()
     for at in np.flatnonzero(~finite).tolist():
-        numbers[at] = number(numbers[at])
-    return numbers
+        listed[at] = number(listed[at])
+    return listed

@@ -90,7 +90,8 @@ def duration(run: Run) -> float | None:
 def run_facts(run: Run) -> list[tuple[str, str]]:
     """Format, length and kind of a run, in words."""
     if isinstance(fact := run.facts.get("checked"), Mapping):
-        return [("kind", word(fact, "kind")), ("size", word(fact, "summary"))]
+        shown = (("kind", "kind"), ("size", "summary"), ("data", "chosen"))
+        return [(name, text) for name, key in shown if (text := word(fact, key))]
     titles = {unit.id: unit.title for unit in readers()}
     length = [f"{count(len(run.series), 'series', 'series')}, {count(run.points, 'point')}"]
     length += [f"last {run.axis} {short(run.last_step)}"] if run.last_step is not None else []

@@ -46,6 +46,7 @@ _HAPPENED = {
     "silent_defect": ("trains, but something in it is broken", "from"),
     "slow_training": ("steps are slow", "from"),
     "memory_growth": ("memory grows", "from"),
+    "crash": ("crashed", "at"),
 }
 SYMPTOMS_WORDED = frozenset(_HAPPENED)
 # The six patterns that a training problem is sorted by first.

@@ -52,6 +52,13 @@ class Script:
     def main(self) -> Source:
         return self.sources[0]
 
+    def source_of(self, node: ast.AST) -> Source:
+        """The file that a node of the syntax trees is of; raises LookupError."""
+        for source in self.sources:
+            if node in source.parents or node is source.tree:
+                return source
+        raise LookupError("a node of another script")
+
     @cached_property
     def trace(self) -> Trace:
         """What the script would do, call by call."""

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from traindx.source.execution import Binding, CallEvent, Loop, Trace
 from traindx.source.flow import parts
+from traindx.source.jax import differentiates
 from traindx.source.optimizer_sources import flat, known_parameters, sources
 from traindx.source.roles import LossCall, is_module, is_optimizer, is_scaler, is_scheduler, loss_call
 from traindx.source.script import Script
@@ -77,7 +78,7 @@ class Training:
     @property
     def present(self) -> bool:
         """Whether there is a training to check at all: a loop of its own, or one that a framework runs."""
-        by_hand = self.managed or self.backwards or self.steps or self.tapes
+        by_hand = self.managed or self.backwards or self.steps or self.tapes or differentiates(self.script)
         return bool(by_hand or self.trace.methods("fit", "compile", "train_on_batch"))
 
     @cached_property

@@ -57,6 +57,11 @@ def run(
     )
 
 
+def measured(**facts: Any) -> Run:
+    """A run of which nothing is known but what was measured beside it."""
+    return run({}, facts=facts)
+
+
 def noisy(values: Values, noise: float, *, seed: int = 0, relative: bool = True) -> FloatArray:
     """The values with Gaussian noise, relative to their size or absolute."""
     clean = np.asarray(values, dtype=np.float64)

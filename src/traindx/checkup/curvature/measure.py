@@ -14,6 +14,7 @@ from torch import nn
 
 from traindx.checkup.curvature.lanczos import lanczos, trace
 from traindx.checkup.model.objects import LabelledBatch, loss_on
+from traindx.checkup.model.passes import set_mode
 from traindx.core.nouns import Unreadable
 
 _BATCHES, _STEPS, _DRAWS = 2, 24, 6
@@ -95,7 +96,7 @@ def curvature(
     """Ends of the spectrum, trace, what kind of point it is, and how far negative curvature leads down."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
-    model.eval()
+    set_mode(model, training=False)
     surface = LossSurface(model, batches, loss_fn)
     if not surface.size:
         raise Unreadable("the model has no trainable parameter: there is no curvature to measure")

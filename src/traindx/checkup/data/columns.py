@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from traindx.checkup.data.group_changes import group_changes
 from traindx.checkup.data.part import DataPart
 from traindx.core.nouns import FloatArray
 
@@ -42,6 +43,9 @@ def _missing(part: DataPart, name: str, values: FloatArray) -> dict[str, Any]:
     facts: dict[str, Any] = {"odd_cells": odd[0], "odd_cell": odd[1][:40]} if odd else {}
     if len(bad) and len(bad) < len(values):
         facts |= {"missing": len(bad), "of": len(values), "first_row": int(part.rows[bad[0]])}
+        block = max(np.split(bad, np.flatnonzero(np.diff(bad) > 1) + 1), key=len)
+        if len(block) >= max(20, 0.5 * len(bad)) and len(block) < 0.9 * len(values):
+            facts["missing_block"] = [int(part.rows[block[0]]), int(part.rows[block[-1]])]
     return facts
 
 
@@ -111,13 +115,16 @@ def copied_columns(part: DataPart) -> Iterator[dict[str, Any]]:
 
 
 def unit_changes(part: DataPart) -> list[dict[str, Any]]:
-    """Columns whose scale changes at one row of the file, all at once, while most others stay."""
+    """Columns whose scale changes at one row of the file, all at once, while most others stay; of all
+    groups or of a few of them.
+    """
     if len(part) < 200 or (part.array and len(part.names) > 100):
         return []
     names = [name for name in part.inputs if _many_values(part, name)]
     found = [change for name in names if (change := _change(part, name)) is not None]
     few = max(1, len(names) // 3)
-    return found if len(found) <= few and len(names) > 1 else []
+    whole = found if len(found) <= few and len(names) > 1 else []
+    return whole or ([] if found else group_changes(part, names))
 
 
 def _many_values(part: DataPart, name: str) -> bool:

@@ -25,7 +25,7 @@ def is_data(path: str) -> bool:
 
 def run(request: CheckRequest) -> Run:
     """What was measured of the files, as a run without curves; raises Unreadable with one line."""
-    facts = profile(list(request.targets), target=request.target_column)
+    facts = profile(list(request.targets), target=request.target_column, guess=True)
     return data_run(request, facts)
 
 
@@ -50,6 +50,11 @@ def data_run(request: CheckRequest, facts: dict[str, Any]) -> Run:
         if without
         else "A training that reads it shows more: traindx run train.py."
     )
+    chosen = ", ".join(
+        dict.fromkeys(
+            f"{one['table']}: target {one['target']}" for one in facts["data_tables"] if one["target"]
+        )
+    )
     names = ", ".join(one["name"] for one in files[:3])
     tables = len(facts["data_tables"])
     return checked(
@@ -60,6 +65,7 @@ def data_run(request: CheckRequest, facts: dict[str, Any]) -> Run:
         subject=names,
         summary=f"{rows:,} rows in {tables} table{'s' if tables != 1 else ''}",
         more=more,
+        chosen=f"{chosen} (--target names another)" if chosen else "",
         notes=notes,
         files=[one["path"] for one in files],
     )

@@ -11,6 +11,7 @@ import numpy as np
 
 from traindx.checkup.data.part import DataPart, split_of
 from traindx.core import files
+from traindx.core.nouns import Unreadable
 
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
 _MOST, _BYTES_MOST, _SIDE = 3_000, 40 << 20, 12
@@ -32,6 +33,7 @@ def image_parts(folder: str) -> tuple[list[DataPart], dict[str, Any]]:
     broken: list[tuple[str, str]] = []
     sizes: Counter[str] = Counter()
     flat: list[str] = []
+    own = split_of(os.path.basename(os.path.normpath(folder)))
     for path in kept:
         shown = os.path.relpath(path, folder)
         try:
@@ -43,7 +45,7 @@ def image_parts(folder: str) -> tuple[list[DataPart], dict[str, Any]]:
         if float(np.ptp(small)) == 0:
             flat.append(shown)
         folders = os.path.dirname(shown).split(os.sep)
-        split = next((found for one in folders if (found := split_of(one))), "")
+        split = next((found for one in folders if (found := split_of(one))), "") or own
         rows.setdefault(split, []).append((shown, folders[-1] if folders[-1] else "", key, small))
     seen |= {"broken": len(broken), "broken_files": [f"{p}: {why}" for p, why in broken[:5]]}
     seen |= {
@@ -60,13 +62,44 @@ def _part(folder: str, split: str, rows: list[tuple[str, str, int, np.ndarray]])
     classes = [row[1] for row in rows]
     target = "folder" if 2 <= len(set(classes)) <= 200 else ""
     words = {"file": [row[0] for row in rows], **({"folder": classes} if target else {})}
-    name = os.path.basename(os.path.normpath(folder)) + (f" ({split})" if split else "")
+    base = os.path.basename(os.path.normpath(folder))
+    name = base + (f" ({split})" if split and not split_of(base) else "")
     matrix = np.stack([row[3] for row in rows])
     return DataPart(
         name, folder, np.arange(len(rows)), len(rows), matrix,
         tuple(f"pixel {i}" for i in range(matrix.shape[1])), words, target, split, "pixel",
         tuple(row[2] for row in rows),
     )  # fmt: skip
+
+
+def image_arrays(folder: str, most: int = 512) -> tuple[np.ndarray, np.ndarray, list[str], str]:
+    """Images of the most common size as numbers from 0 to 1, channels last; classes by folder; that size."""
+    from PIL import Image
+
+    paths = sorted(_images(folder))
+    training = [path for path in paths if split_of(os.path.relpath(path, folder)) in ("", "train")] or paths
+    kept = [training[i] for i in np.linspace(0, len(training) - 1, min(len(training), most)).astype(int)]
+    rows: list[tuple[str, np.ndarray]] = []
+    for path in kept:
+        try:
+            if os.path.getsize(path) <= _BYTES_MOST:
+                with files.opened(path) as file, Image.open(file) as image:
+                    if image.size[0] * image.size[1] <= _PIXELS_MOST:
+                        shown = image if image.mode == "L" else image.convert("RGB")
+                        rows.append(
+                            (os.path.basename(os.path.dirname(path)), np.asarray(shown, np.float32) / 255)
+                        )
+        except Exception:  # a decoder may raise anything for a damaged file
+            continue
+    sizes = Counter(pixels.shape for _, pixels in rows)
+    if not sizes:
+        raise Unreadable(f"{folder}: no image of it can be read")
+    size = sizes.most_common(1)[0][0]
+    rows = [row for row in rows if row[1].shape == size]
+    classes = sorted({name for name, _ in rows})
+    labels = np.array([classes.index(name) for name, _ in rows], dtype=np.int64)
+    pixels = np.stack([one if one.ndim == 3 else one[..., None] for _, one in rows])
+    return pixels, labels, classes, "x".join(map(str, size[:2]))
 
 
 def _images(folder: str) -> list[str]:

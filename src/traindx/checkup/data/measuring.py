@@ -15,8 +15,8 @@ import numpy as np
 from traindx.checkup.data.columns import column_facts, copied_columns, unit_changes
 from traindx.checkup.data.files import TABLES, joined_targets, read_file
 from traindx.checkup.data.images import has_images, image_parts
-from traindx.checkup.data.pairs import pair_facts
-from traindx.checkup.data.part import DataPart, split_of, target_among
+from traindx.checkup.data.pairs import pair_facts, repeats
+from traindx.checkup.data.part import DataPart, last_column, split_of, target_among
 from traindx.checkup.data.stored import documents, statistic_facts, vocabulary_facts
 from traindx.checkup.data.targets import target_facts
 from traindx.core import files
@@ -58,8 +58,12 @@ def profile(
     target: str = "",
     seconds: float = math.inf,
     lines: Mapping[str, str] | None = None,
+    guess: bool = False,
 ) -> dict[str, Any]:
-    """What is measured of files and folders; `lines` say where a script opens them."""
+    """What is measured of files and folders; `lines` say where a script opens them.
+
+    With `guess` the last column is the target where none is called like one.
+    """
     clock = Clock(seconds)
     parts: list[DataPart] = []
     listed: list[dict[str, Any]] = []
@@ -80,7 +84,7 @@ def profile(
         parts += found
         entry |= _described(path, found)
     facts = _stored(paths, parts, clock)
-    facts |= measured(prepared(parts, target), clock)
+    facts |= measured(prepared(parts, target, guess=guess), clock)
     facts |= {"data_files": listed, "data_images": images}
     facts["data_checked"] = {"seconds": round(clock.spent, 2), "left_out": clock.left_out}
     plain: dict[str, Any] = _plain(facts)
@@ -118,7 +122,7 @@ def _described(path: str, parts: Sequence[DataPart]) -> dict[str, Any]:
     return described
 
 
-def prepared(parts: Iterable[DataPart], target: str = "") -> list[DataPart]:
+def prepared(parts: Iterable[DataPart], target: str = "", *, guess: bool = False) -> list[DataPart]:
     """Parts with their targets: from a file of their own, by the name given, split by a column that says
     so.
     """
@@ -127,7 +131,8 @@ def prepared(parts: Iterable[DataPart], target: str = "") -> list[DataPart]:
         if target and (target in part.names or target in part.words):
             part = replace(part, target=target)
         elif not part.target:
-            part = replace(part, target=target_among([*part.names, *part.words]))
+            named = target_among([*part.names, *part.words])
+            part = replace(part, target=named or (last_column(part) if guess else ""))
         found += _by_split(part)
     return found
 
@@ -170,6 +175,7 @@ def measured(parts: Sequence[DataPart], clock: Clock) -> dict[str, Any]:
         "data_columns": columns,
         "data_changes": changes,
         "data_pairs": pairs,
+        "data_repeats": [one for part in parts if (one := repeats(part))],
         "data_targets": targets,
         "data_without_target": without,
     }

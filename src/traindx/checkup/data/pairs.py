@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from traindx.checkup.data.part import DataPart
+from traindx.checkup.data.identity import near_texts, shared_identities, times_between
+from traindx.checkup.data.part import DataPart, is_identity
 from traindx.checkup.data.small_model import row_keys
 from traindx.checkup.data.targets import is_rich
 from traindx.core.nouns import FloatArray
@@ -28,6 +29,8 @@ def pair_facts(parts: Sequence[DataPart]) -> list[dict[str, Any]]:
         fact: dict[str, Any] = {"first": first.name, "second": second.name, "rows": len(second)}
         fact["splits"] = [first.split, second.split]
         fact |= _shared_rows(first, second) | _near_rows(first, second) | _classes(first, second)
+        if not first.array:
+            fact |= shared_identities(first, second) | times_between(first, second)
         fact["shifted"] = _shifted_columns(first, second)
         found.append(fact)
     return found
@@ -69,6 +72,52 @@ def _only(part: DataPart, names: set[str]) -> DataPart:
     return replace(part, names=tuple(kept), numbers=matrix, words=words)
 
 
+def repeated_rows(part: DataPart) -> list[tuple[int, int]]:
+    """Rows whose inputs and target an earlier one has, with that one; not what is equal by accident."""
+    keys, named = row_keys(part), _names_rows(part)
+    if not keys or not (named or is_rich(part)):
+        return []
+    if named:
+        column = part.words.get(named, part.column(named))
+        assert column is not None
+        keys = [hash((key, column[at])) for at, key in enumerate(keys)]
+    words, values = part.words.get(part.target), part.column(part.target)
+    seen: dict[tuple[int, Any], int] = {}
+    found = []
+    for at, (key, fine) in enumerate(zip(keys, _is_long(part), strict=True)):
+        target = words[at] if words is not None else None if values is None else float(values[at])
+        earlier = seen.setdefault((key, target), at)
+        if fine and earlier != at:
+            found.append((earlier, at))
+    return found
+
+
+def _names_rows(part: DataPart) -> str:
+    """The column that names most rows by itself: an id."""
+    for name in (*part.words, *part.names):
+        column = part.words.get(name, part.column(name))
+        if name == part.target or column is None or not is_identity(name):
+            continue
+        if len(set(column)) > 0.5 * len(column):
+            return name
+    return ""
+
+
+def repeats(part: DataPart) -> dict[str, Any]:
+    """How many rows of a part repeat an earlier one."""
+    found = repeated_rows(part)
+    if not found:
+        return {}
+    rows = [[int(part.rows[a]), int(part.rows[b])] for a, b in found[:4]]
+    return {
+        "table": part.name,
+        "repeated": len(found),
+        "rows": len(part),
+        "repeated_rows": rows,
+        "named": bool(_names_rows(part)),
+    }
+
+
 def _is_long(part: DataPart) -> list[bool]:
     texts = part.texts
     return [True] * len(part) if texts is None else [len(text.split()) >= 5 for text in texts]
@@ -76,6 +125,17 @@ def _is_long(part: DataPart) -> list[bool]:
 
 def _near_rows(first: DataPart, second: DataPart) -> dict[str, Any]:
     """Rows of the second that are all but equal to one of the first, where rows of the first never are."""
+    texts = first.texts, second.texts
+    if texts[0] is not None and texts[1] is not None:
+        pairs = near_texts(texts[0], texts[1])
+        copies = len(repeated_rows(first)) / max(1, len(first))
+        rows = [[int(first.rows[a]), int(second.rows[b])] for a, b in pairs[:4]]
+        return {
+            "near": len(pairs),
+            "near_of": min(len(second), 4_000),
+            "near_rows": rows,
+            "near_inside": copies,
+        }
     names = [name for name in first.inputs if name in second.names] if not first.array else first.inputs
     if first.texts is not None or (len(names) < 3 and not first.array):
         return {}

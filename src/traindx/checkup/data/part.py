@@ -26,6 +26,11 @@ _TIMES = re.compile(
     r"(?:^|_)(?:date|time|timestamp|datetime|day|month|year|hour|week|minute|t|ts)(?:$|_)", re.I
 )
 _DATE = re.compile(r"^\d{4}-\d\d?-\d\d?|^\d\d?/\d\d?/\d{2,4}")
+_IDENTITIES = re.compile(
+    r"(?:^|_)(?:id|ids|uuid|guid|key)$|^id_|patient|subject|person|user|customer|client|speaker|author|session|"
+    r"household|participant|device|vehicle|account|document|case|group",
+    re.I,
+)
 _CLASSES_MOST = 50
 
 
@@ -49,12 +54,18 @@ class DataPart:
     array: str = ""
     keys: tuple[int, ...] = ()
     odd_cells: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def column(self, name: str) -> FloatArray | None:
         return self.numbers[:, self.names.index(name)] if name in self.names else None
+
+    def shown(self, name: str, at: int) -> str:
+        """One value as text."""
+        values = self.column(name)
+        return self.words[name][at] if values is None else f"{values[at]:.10g}"
 
     @property
     def inputs(self) -> list[str]:
@@ -80,14 +91,18 @@ class DataPart:
     @property
     def groups(self) -> dict[str, IntArray]:
         """Columns of a few values that each hold many rows: sites, annotators, kinds."""
+        return self.groups_of(_CLASSES_MOST)
+
+    def groups_of(self, most: int) -> dict[str, IntArray]:
+        """Columns of at most so many values, two or more of which hold many rows."""
         found: dict[str, IntArray] = {}
         for name, words in self.words.items():
             if name != self.target:
-                found |= _grouped(name, np.array(words, dtype=str))
+                found |= _grouped(name, np.array(words, dtype=str), most)
         for name in () if self.array else self.names:
             values = self.numbers[:, self.names.index(name)]
             if name != self.target and np.isfinite(values).all() and (values == np.round(values)).all():
-                found |= _grouped(name, values)
+                found |= _grouped(name, values, most)
         return found
 
     @property
@@ -121,15 +136,39 @@ class DataPart:
         return replace(self, rows=self.rows[at], numbers=self.numbers[at], words=words, keys=keys)
 
 
+def is_identity(name: str) -> bool:
+    """Whether a column is called like something that rows belong to: a person, a session, an id."""
+    return bool(_IDENTITIES.search(name))
+
+
+def moments(part: DataPart, name: str) -> FloatArray | None:
+    """A column of dates or times as numbers that grow with time; None where it is none."""
+    if name in part.words:
+        words = part.words[name]
+        if not words or sum(bool(_DATE.match(word)) for word in words) < len(words):
+            return None
+        try:
+            return np.array([word[:19].replace("/", "-") for word in words], "datetime64[s]").astype(
+                np.float64
+            )
+        except ValueError:
+            return None
+    values = part.column(name)
+    timed = not part.array and re.search(
+        r"(?:^|_)(?:time|timestamp|datetime|ts|date|unix|epoch)(?:$|_)", name, re.I
+    )
+    return values if timed and values is not None and np.isfinite(values).all() else None
+
+
 def _running(words: Sequence[str]) -> bool:
     """Whether a column holds running text."""
     return bool(words) and float(np.mean([len(word.split()) for word in words[:200]])) >= 3
 
 
-def _grouped(name: str, values: np.ndarray) -> dict[str, IntArray]:
+def _grouped(name: str, values: np.ndarray, most: int) -> dict[str, IntArray]:
     distinct, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
     large = int((counts >= 30).sum())
-    return {name: codes} if 2 <= len(distinct) <= _CLASSES_MOST and large >= 2 else {}
+    return {name: codes} if 2 <= len(distinct) <= most and large >= 2 else {}
 
 
 def windows(total: int, most: int = MOST_ROWS) -> IntArray:
@@ -159,6 +198,16 @@ def target_among(names: Sequence[str], preferred: str = "") -> str:
     return tails[0] if len(tails) == 1 else ""
 
 
+def last_column(part: DataPart) -> str:
+    """The last column of a table, by which targets are mostly kept; empty for ids, times and running text."""
+    name = part.columns[-1] if part.columns and not part.array else ""
+    words = part.words.get(name)
+    if not name or len(part.columns) < 3 or part.is_key(name) or (words is not None and _running(words)):
+        return ""
+    few = words is None or 2 <= len(set(words)) <= min(_CLASSES_MOST, len(words) // 8)
+    return name if few else ""
+
+
 def is_target_array(name: str) -> bool:
     """`y_train`, `labels`, `train_targets`."""
     return bool(_TARGET_ARRAY.search(os.path.splitext(os.path.basename(name))[0].replace("-", "_")))
@@ -181,8 +230,9 @@ def from_words(
                 odd[column] = (len(strange), strange[0])
     matrix = np.column_stack(list(numbers.values())) if numbers else np.empty((len(rows), 0))
     part = DataPart(
-        name, path, rows, total, matrix, tuple(numbers), words, split=split_of(name), odd_cells=odd
-    )
+        name, path, rows, total, matrix, tuple(numbers), words, split=split_of(name), odd_cells=odd,
+        columns=tuple(columns),
+    )  # fmt: skip
     return replace(part, target=target_among(list(columns)))
 
 

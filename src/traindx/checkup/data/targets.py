@@ -16,6 +16,7 @@ _SHIFTS = (-3, -2, -1, 1, 2, 3)
 _NEIGHBOURS = 9
 _LISTED = 12
 _ALONE_MOST = 200
+_FAR, _FAR_BESIDE = 6.0, 3.0
 
 
 def target_facts(part: DataPart, in_time: Callable[[], bool]) -> dict[str, Any] | None:
@@ -40,7 +41,7 @@ def target_facts(part: DataPart, in_time: Callable[[], bool]) -> dict[str, Any] 
         return fact | _shifted(part, model, in_time)
     fact |= _block(part, model)
     if in_time():
-        fact |= _noise(part, model)
+        fact |= _noise(part, model) if labels is not None else _far_targets(part, model)
     if in_time():
         fact |= _giveaway(part, model)
     return fact
@@ -218,18 +219,59 @@ def _noise(part: DataPart, model: LeftOut) -> dict[str, Any]:
     return fact | _noisy_group(part, model)
 
 
-def _votes(inputs: FloatArray, labels: IntArray) -> FloatArray:
-    """How the nearest other rows are labelled."""
-    classes = np.eye(int(labels.max()) + 1)
+def _far_targets(part: DataPart, model: LeftOut) -> dict[str, Any]:
+    """Numbers that are far from what the other rows say of them, and from those of the nearest rows."""
+    inputs = features(part)
+    if inputs is None or len(model.at) < 200:
+        return {}
+    truth, rest = model.truth[:, 0], (model.truth - model.predicted)[:, 0]
+    near = _neighbours(inputs[model.at])
+    beside = truth - np.median(truth[near], axis=1)
+    usual = [float(np.median(np.abs(one - np.median(one)))) * 1.4826 for one in (rest, beside, truth)]
+    if min(usual) <= 0:
+        return {}
+    odd = (np.abs(rest) > _FAR * usual[0]) & (np.abs(beside) > _FAR_BESIDE * usual[1])
+    if truth.min() > 0:  # what grows with the number itself is no error
+        ratio = np.log(truth) - np.log(np.median(truth[near], axis=1))
+        odd &= np.abs(ratio) > _FAR * float(np.median(np.abs(ratio))) * 1.4826
+    far = np.flatnonzero(odd)
+    far = far[np.argsort(-np.abs(rest[far]))]
+    listed = [
+        {
+            "row": int(part.rows[model.at[i]]),
+            "label": f"{truth[i]:.4g}",
+            "rather": f"{model.predicted[i, 0]:.4g}",
+        }
+        for i in far[:_LISTED]
+    ]
+    # Of a noise that has long tails by nature, few values are this far and many are a little nearer.
+    between = int(((np.abs(rest) > 3.5 * usual[0]) & (np.abs(rest) <= _FAR * usual[0])).sum())
+    clear = 1 - (usual[0] / usual[2]) ** 2
+    return {
+        "far": len(far),
+        "far_between": between,
+        "far_clear": clear,
+        "suspects": listed,
+        "suspected": len(far),
+    }
+
+
+def _neighbours(inputs: FloatArray) -> IntArray:
+    """The nearest other rows of each row."""
     squares = (inputs**2).sum(1)
-    found = np.empty((len(inputs), classes.shape[0]))
+    found = np.empty((len(inputs), _NEIGHBOURS), np.int64)
     for start in range(0, len(inputs), 500):
         stop = min(len(inputs), start + 500)
         apart = squares[None] - 2 * inputs[start:stop] @ inputs.T
         apart[np.arange(stop - start), np.arange(start, stop)] = np.inf
-        near = np.argpartition(apart, _NEIGHBOURS, axis=1)[:, :_NEIGHBOURS]
-        found[start:stop] = classes[labels[near]].sum(1)
+        found[start:stop] = np.argpartition(apart, _NEIGHBOURS, axis=1)[:, :_NEIGHBOURS]
     return found
+
+
+def _votes(inputs: FloatArray, labels: IntArray) -> FloatArray:
+    """How the nearest other rows are labelled."""
+    classes = np.eye(int(labels.max()) + 1)
+    return np.asarray(classes[labels[_neighbours(inputs)]].sum(1))
 
 
 def _noisy_group(part: DataPart, model: LeftOut) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,55 +17,114 @@ from traindx.core.nouns import Run, Series, Unreadable
 
 _BATCHES = 8
 _FIT_STEPS, _FIT_RATE = 150, 3e-3
-_AREAS = ("measured", "gradients", "layers", "data", "numerics")
+_BEGIN_STEPS = 4
+_BEGUN = "layers start at exactly 0: measured on a copy after 4 small steps"
+_AREAS = ("measured", "gradients", "layers", "data", "numerics", "model")
 _MORE = "A few passes do not show whether a training goes well: record one (traindx run), or give its log."
 
 
 def run(request: CheckRequest) -> Run:
-    """What was measured of `file.py:make_model` with the batches of `--data`."""
-    target = request.targets[0]
-    if len(request.targets) > 1 or not is_object(target):
-        raise Unreadable(f"{target}: with --data give one model as file.py:name")
+    """What was measured of a model, as a file or as `file.py:make_model`, with the batches of `--data`."""
     try:
-        import torch
+        import torch  # noqa: F401
     except ImportError:
         raise Unreadable("checking a model needs PyTorch: pip install torch") from None
-    model = object_of(target)
-    if not isinstance(model, torch.nn.Module):
-        raise Unreadable(f"{target} is a {type(model).__name__}, not a torch.nn.Module")
-    data = (
-        object_of(request.data) if isinstance(request.data, str) and is_object(request.data) else request.data
+    from traindx.checkup.model.loading import model_of
+
+    loaded = model_of(request)
+    data = request.data
+    if isinstance(data, str) and is_object(data):
+        data = object_of(data)
+    return run_of_model(
+        replace(request, data=data), loaded.model, loaded.facts, images_last=loaded.images_last
     )
-    return run_of_model(replace(request, data=data), model)
 
 
-def run_of_model(request: CheckRequest, model: Any) -> Run:
-    """The same for objects."""
+def run_of_model(
+    request: CheckRequest, model: Any, known: Mapping[str, Any] | None = None, *, images_last: bool = False
+) -> Run:
+    """The same for objects; `known` are facts of the file that the model comes from."""
     from traindx.checkup.model.unchanged import unchanged
 
-    loss_fn, began = loss_of(request.loss), time.monotonic()
+    began = time.monotonic()
     with unchanged(model):
-        batches = batches_of(request.data, _BATCHES)
-        facts, series = _measured(model, batches, loss_fn)
+        given = _given(request, model, images_last)
+        batches, loss_fn = given.batches, given.loss
+        begun = _begun(model, batches, loss_fn)
+        facts, series = _measured(begun or model, batches, loss_fn)
+        if begun is not None:
+            given = replace(given, chosen="; ".join(filter(None, (given.chosen, _BEGUN))))
         if request.overfit:
             facts["overfit"] = _overfitted(model, batches[0], loss_fn)
         if request.curvature:
             from traindx.checkup.curvature.measure import curvature
 
             facts["curvature"] = curvature(model, batches, loss_fn, lr=request.lr)
+    for row in facts["hardest"] if given.rows is not None else ():
+        row["index"] = int(given.rows[row["index"]])
     facts["loss_check"]["seconds"] = time.monotonic() - began
     parameters = sum(one.numel() for one in model.parameters())
     found = checked(
         request,
         "model",
-        facts,
-        areas=_AREAS,
+        {**(known or {}), **facts},
+        areas=(*_AREAS, "weights") if known else _AREAS,
         subject="the model and its data",
         summary=f"{type(model).__name__}, {parameters:,} parameters; {len(batches)} batches of "
         f"{batches[0].rows:,} samples, loss {facts['loss_check']['loss']:.4g}",
         more=_MORE,
+        chosen=given.chosen,
     )
     return replace(found, series=series)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """Batches and loss; of a file also the numbers of its rows, and what in it was taken for what."""
+
+    batches: list[LabelledBatch]
+    loss: Any
+    rows: Any = None
+    chosen: str = ""
+
+
+def _given(request: CheckRequest, model: Any, images_last: bool) -> _Given:
+    from traindx.checkup.model.samples import is_sample_file, loss_in_shape, sample_batches, samples_of
+
+    if not is_sample_file(request.data):
+        loss = loss_of(request.loss)
+        return _Given(batches_of(request.data, _BATCHES, model), loss)
+    samples = samples_of(request.data, request.target_column, images_last=images_last)
+    name = request.loss or ("cross_entropy" if samples.classes else "mse")
+    if samples.target is None:
+        raise Unreadable(f"{request.data}: {samples.chosen}. Name it by --target")
+    embeds = any("embedding" in type(module).__name__.lower() for module in model.modules())
+    batches, rows = sample_batches(samples, _BATCHES, loss=name, embeds=embeds)
+    loss, chosen = loss_of(name), f"{samples.chosen}; loss {name}"
+    assert loss is not None
+    return _Given(batches, loss_in_shape(loss), rows, chosen)
+
+
+def _begun(model: Any, batches: Sequence[LabelledBatch], loss_fn: Any) -> Any:
+    """A copy after a few small steps where layers start at exactly 0, which block the first gradients.
+
+    None where no layer does.
+    """
+    import torch
+
+    matrices = [one for one in model.parameters() if one.requires_grad and one.dim() > 1]
+    if not any(int(one.count_nonzero()) == 0 for one in matrices):
+        return None
+    try:
+        twin = copy.deepcopy(model).train()
+    except Exception:  # not every model can be copied; it is then measured as it is
+        return None
+    optimizer = torch.optim.Adam([one for one in twin.parameters() if one.requires_grad], lr=1e-3)
+    for at in range(_BEGIN_STEPS):
+        optimizer.zero_grad()
+        loss_on(twin, batches[at % len(batches)], loss_fn)[1].backward()
+        optimizer.step()
+    return twin
 
 
 def _measured(
@@ -76,11 +135,13 @@ def _measured(
         OutputHooks,
         by_class,
         hardest,
+        loss_facts,
         sample_losses,
         sensitivity,
+        set_mode,
     )
 
-    model.train()
+    set_mode(model, training=True)
     sums, losses, output = GradientSums(model), [], None
     with OutputHooks(model) as probe:
         for batch in batches:
@@ -90,7 +151,7 @@ def _measured(
             sums.add(loss)
             losses.append(float(loss.detach()))
     activations = list(probe.rows())
-    model.eval()
+    set_mode(model, training=False)
     samples = sample_losses(model, batches, loss_fn)
     rows, features = sums.rows(), sensitivity(model, batches[0], loss_fn)
     classes = _classes(output, batches[-1].target, loss_fn)
@@ -108,6 +169,7 @@ def _measured(
         "hardest": hardest(samples),
         "features": sorted(features, key=lambda row: -row["share"])[:100],
         "models": [_model_facts(model)],
+        "losses": [loss_facts(output, batches[-1].target, loss_fn)],
         "sampled": {"layer": _layers(sums.names), "activation": [row["name"] for row in activations]},
     }
     return facts, _series(sums, probe, batches)

@@ -85,7 +85,7 @@ def gradients(model: Any, loader: Any = None, loss_fn: Callable[[Any, Any], Any]
         import torch
 
         try:
-            batch = batches_of(loader, 1)[0]
+            batch = batches_of(loader, 1, model)[0]
             with unchanged(model):
                 loss = loss_on(model, batch, loss_fn)[1]
                 found = list(torch.autograd.grad(loss, [one for _, one in named], allow_unused=True))
@@ -141,11 +141,11 @@ def activations(model: Any, batch: Any) -> LayerTable:
     """What each layer gives for a batch: spread, zeros, dead and saturated units. The model is as before."""
     import torch
 
-    from traindx.checkup.model.objects import LabelledBatch, _batch
+    from traindx.checkup.model.objects import LabelledBatch, batch_of
     from traindx.checkup.model.passes import OutputHooks
     from traindx.checkup.model.unchanged import unchanged
 
-    made: LabelledBatch = _batch(batch)
+    made: LabelledBatch = batch_of(batch, model)
     with unchanged(model), torch.no_grad(), OutputHooks(model) as probe:
         model(*made.arguments, **made.keywords)
     rows = tuple(probe.rows())

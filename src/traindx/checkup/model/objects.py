@@ -18,6 +18,9 @@ LOSSES = {
     "huber": "huber_loss", "bce": "binary_cross_entropy_with_logits", "nll": "nll_loss",
 }  # fmt: skip
 
+_LABELS = ("labels", "label", "targets", "target", "y")
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
 
 @dataclass(frozen=True)
 class LabelledBatch:
@@ -49,7 +52,7 @@ def object_of(text: str) -> Any:
     except Unreadable:
         raise
     except (Exception, SystemExit) as error:
-        raise Unreadable(f"{text} failed with {type(error).__name__}: {_line(error)}") from None
+        raise Unreadable(f"{text} failed with {type(error).__name__}: {error_line(error)}") from None
     finally:
         sys.path.pop(0)
 
@@ -77,42 +80,92 @@ def loss_of(loss: Any) -> Callable[[Any, Any], Any] | None:
         return loss  # type: ignore[no-any-return]
     if ":" in str(loss):
         path, _, name = str(loss).rpartition(":")
-        return runpy.run_path(path, run_name="traindx_check").get(name)
+        return _loss_in(path, name)
     function = getattr(functional, LOSSES.get(str(loss), str(loss)), None)
     if function is None:
         raise Unreadable(f"there is no loss {loss}: give one of {', '.join(LOSSES)}, or file.py:name")
     return function  # type: ignore[no-any-return]
 
 
-def batches_of(loader: Any, most: int) -> list[LabelledBatch]:
+def _loss_in(path: str, name: str) -> Callable[[Any, Any], Any]:
+    if not os.path.isfile(path):
+        raise Unreadable(f"{path}: there is no such file")
+    try:
+        found = runpy.run_path(path, run_name="traindx_check").get(name)
+    except (Exception, SystemExit) as error:
+        raise Unreadable(f"{path}:{name} failed with {type(error).__name__}: {error_line(error)}") from None
+    if not callable(found):
+        raise Unreadable(f"{path} has no function {name} of output and target")
+    return found  # type: ignore[no-any-return]
+
+
+def batches_of(loader: Any, most: int, model: Any = None) -> list[LabelledBatch]:
     """The first batches of whatever gives them; raises Unreadable with one line for what is none."""
     if not hasattr(loader, "__iter__"):
         raise Unreadable(f"the data give no batches: a {type(loader).__name__} cannot be iterated over")
     if isinstance(loader, str | bytes):
         raise Unreadable("the data are a text: give a loader that yields batches of tensors")
     try:
-        found = [_batch(one) for one in itertools.islice(iter(loader), most)]
+        found = [batch_of(one, model) for one in itertools.islice(iter(loader), most)]
     except Unreadable:
         raise
     except Exception as error:
-        raise Unreadable(f"the loader failed with {type(error).__name__}: {_line(error)}") from None
+        raise Unreadable(f"the loader failed with {type(error).__name__}: {error_line(error)}") from None
     if not found:
         raise Unreadable("the loader gives no batch")
     return found
 
 
-def _batch(batch: Any) -> LabelledBatch:
+def batch_of(batch: Any, model: Any = None) -> LabelledBatch:
+    """What a loader yields as inputs and target: of a tuple the last, or what follows the model's inputs."""
     import torch
 
-    if isinstance(batch, torch.Tensor):
-        return LabelledBatch((batch,), {}, None)
+    if isinstance(batch, torch.Tensor) or hasattr(batch, "__array__"):
+        return LabelledBatch((_tensor(batch),), {}, None)
     if isinstance(batch, Mapping):
-        return LabelledBatch((), dict(batch), batch.get("labels", batch.get("label", batch.get("targets"))))
+        return _of_names({key: _tensor(value) for key, value in batch.items()}, _parameters(model))
     if isinstance(batch, list | tuple) and len(batch) > 1:
-        return LabelledBatch(tuple(batch[:-1]), {}, batch[-1])
+        taken = [one for one in _parameters(model).values() if one.kind in _POSITIONAL]
+        counted = bool(taken) and not any(
+            one.kind is one.VAR_POSITIONAL for one in _parameters(model).values()
+        )
+        inputs = min(len(taken), len(batch) - 1) if counted else len(batch) - 1
+        values = tuple(map(_tensor, batch))
+        return LabelledBatch(values[:inputs], {}, values[inputs])
     if isinstance(batch, list | tuple) and len(batch) == 1:
-        return LabelledBatch(tuple(batch), {}, None)
+        return LabelledBatch((_tensor(batch[0]),), {}, None)
     raise Unreadable(f"the loader yields a {type(batch).__name__}: expected (inputs, targets) or a dict")
+
+
+def _of_names(batch: dict[str, Any], parameters: Mapping[str, inspect.Parameter]) -> LabelledBatch:
+    """A dict by the names of the model's arguments; where none agrees, its inputs in order."""
+    label = next((name for name in _LABELS if name in batch), "")
+    by_name = any(one.kind is one.VAR_KEYWORD for one in parameters.values()) or not parameters
+    known = {name: value for name, value in batch.items() if by_name or name in parameters}
+    if known and set(known) != {label}:
+        return LabelledBatch((), known, batch.get(label))
+    inputs = [value for name, value in batch.items() if name != label and hasattr(value, "shape")]
+    return LabelledBatch(tuple(inputs[: len(parameters)]), {}, batch.get(label))
+
+
+def _parameters(model: Any) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(model.forward).parameters
+    except (AttributeError, TypeError, ValueError):
+        return {}
+
+
+def _tensor(value: Any) -> Any:
+    """NumPy's and TensorFlow's arrays as tensors; anything else as it is."""
+    import numpy as np
+    import torch
+
+    if isinstance(value, torch.Tensor) or not hasattr(value, "__array__"):
+        return value
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf":
+        return value
+    return torch.from_numpy(np.array(array, dtype=np.float32 if array.dtype == np.float64 else array.dtype))
 
 
 def loss_on(model: Any, batch: LabelledBatch, loss_fn: Callable[[Any, Any], Any] | None) -> tuple[Any, Any]:
@@ -122,7 +175,9 @@ def loss_on(model: Any, batch: LabelledBatch, loss_fn: Callable[[Any, Any], Any]
         if loss_fn is None:
             own = output.get("loss") if isinstance(output, Mapping) else getattr(output, "loss", None)
             if own is None:
-                raise Unreadable("the model gives no loss of its own: give --loss")
+                raise Unreadable(
+                    f"the model gives no loss of its own: give --loss ({', '.join(LOSSES)}, or file.py:name)"
+                )
             return output, own
         answer = getattr(output, "logits", output)
         return answer, loss_fn(answer, batch.target)
@@ -130,11 +185,11 @@ def loss_on(model: Any, batch: LabelledBatch, loss_fn: Callable[[Any, Any], Any]
         raise
     except Exception as error:
         shapes = ", ".join(str(tuple(one.shape)) for one in batch.arguments if hasattr(one, "shape"))
-        why = f"{type(error).__name__}: {_line(error)}"
+        why = f"{type(error).__name__}: {error_line(error)}"
         raise Unreadable(
             f"the model and loss do not take the batch (inputs {shapes or '?'}): {why}"
         ) from None
 
 
-def _line(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:160]

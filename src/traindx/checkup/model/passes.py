@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -28,7 +30,7 @@ class OutputHooks:
     def __enter__(self) -> OutputHooks:
         for name, module in self._model.named_modules():
             shape = activation_shape(module)
-            if shape is not None or is_layer(module):
+            if (shape is not None or is_layer(module)) and not isinstance(module, torch.jit.ScriptModule):
                 self._handles.append(module.register_forward_hook(self._hook(name or "model", shape)))
         return self
 
@@ -75,6 +77,12 @@ class OutputHooks:
             yield row
 
 
+def set_mode(model: nn.Module, *, training: bool) -> None:
+    """For training or for use; a model of torch.export has the mode it was exported in."""
+    with suppress(NotImplementedError):
+        model.train(training)
+
+
 class GradientSums:
     """Gradients of several batches: the norm of each, their mean, and from both how noisy they are."""
 
@@ -91,19 +99,29 @@ class GradientSums:
         return [total is not None for total in self._sums]
 
     def add(self, loss: Any) -> None:
-        found = torch.autograd.grad(loss, self.parameters, allow_unused=True)
-        norms = []
-        for at, gradient in enumerate(found):
-            if gradient is None:
-                norms.append(math.nan)
-                continue
-            gradient = gradient.detach()
-            norm = float(gradient.norm())
-            norms.append(norm)
-            self._squares[at] += norm * norm
-            self.zeros[at] += float((gradient == 0).float().mean())
+        """The gradients of one loss, each taken as soon as it is there: they never exist all at once."""
+        norms = [math.nan] * len(self.parameters)
+
+        def take(at: int, parameter: torch.Tensor) -> None:
+            gradient, parameter.grad = parameter.grad, None
+            assert gradient is not None
+            norms[at] = float(gradient.norm())
+            self._squares[at] += norms[at] ** 2
+            self.zeros[at] += 1.0 - int(gradient.count_nonzero()) / max(1, gradient.numel())
             known = self._sums[at]
-            self._sums[at] = gradient.clone() if known is None else known.add_(gradient)
+            self._sums[at] = gradient if known is None else known.add_(gradient)
+
+        for parameter in self.parameters:
+            parameter.grad = None
+        hooks = [
+            one.register_post_accumulate_grad_hook(partial(take, at))  # type: ignore[no-untyped-call]
+            for at, one in enumerate(self.parameters)
+        ]
+        try:
+            loss.backward()
+        finally:
+            for hook in hooks:
+                hook.remove()
         self.norms.append(norms)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -114,14 +132,14 @@ class GradientSums:
             total = self._sums[at]
             row: dict[str, Any] = {"name": name, "reached": total is not None}
             if total is not None:
-                mean = total / count
-                norm, weight = float(mean.norm()), float(self.parameters[at].detach().norm())
+                norm, weight = float(total.norm()) / count, float(self.parameters[at].detach().norm())
+                low, high = (float(one) / count for one in total.aminmax())
                 row |= {
                     "norm": math.sqrt(self._squares[at] / count),
-                    "mean": float(mean.mean()),
-                    "std": float(mean.std(unbiased=False)),
-                    "min": float(mean.min()),
-                    "max": float(mean.max()),
+                    "mean": float(total.mean()) / count,
+                    "std": float(total.std(unbiased=False)) / count,
+                    "min": low,
+                    "max": high,
                     "zero_share": self.zeros[at] / count,
                     "weight_norm": weight,
                 }
@@ -137,11 +155,35 @@ class GradientSums:
         held = [total for total in self._sums if total is not None]
         if count < 4 or not held:
             return None
-        mean_square = sum(float((total / count).norm()) ** 2 for total in held)
+        mean_square = sum((float(total.norm()) / count) ** 2 for total in held)
         square = sum(self._squares) / count
         signal = (count * mean_square - square) / (count - 1)
         noise = batch * (square - mean_square) * count / (count - 1)
         return noise / signal if signal > 0 and noise > 0 else None
+
+
+def loss_facts(output: Any, target: Any, loss_fn: Any) -> dict[str, Any]:
+    """The loss as a recording has it: which function, of which shapes, and what its outputs come out of."""
+    name = getattr(loss_fn, "__name__", type(loss_fn).__name__)
+    fact: dict[str, Any] = {"function": name}
+    if not torch.is_tensor(output) or not torch.is_tensor(target):
+        return fact
+    output, shapes = output.detach(), [tuple(output.shape), tuple(target.shape)]
+    elementwise = (
+        not hasattr(loss_fn, "shapes_targets") and target.is_floating_point() and shapes[0] != shapes[1]
+    )
+    fact |= {"output_shape": "x".join(map(str, shapes[0])), "target_shape": "x".join(map(str, shapes[1]))}
+    if elementwise:
+        try:
+            table = torch.broadcast_shapes(*shapes)  # type: ignore[no-untyped-call]
+        except RuntimeError:
+            return fact
+        fact |= {"broadcasts": True, "broadcast_shape": "x".join(map(str, table))}
+    if output.dim() == 2 and output.shape[1] > 1 and output.is_floating_point():
+        sums = output.sum(1)
+        if float(output.min()) >= 0 and float((sums - 1).abs().max()) < 1e-4:
+            fact["after_layers"] = ["Softmax"]
+    return fact
 
 
 def sample_losses(

@@ -16,10 +16,9 @@ def unchanged(model: Any) -> Iterator[None]:
 
     modes = [(module, module.training) for module in model.modules()]
     buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
-    gradients = [
-        (parameter, parameter.grad, None if parameter.grad is None else parameter.grad.detach().clone())
-        for parameter in model.parameters()
-    ]
+    gradients = [(parameter, parameter.grad) for parameter in model.parameters()]
+    for parameter, _ in gradients:
+        parameter.grad = None  # what is measured has gradients of its own
     streams = (torch.get_rng_state(), random.getstate(), np.random.get_state())
     devices = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else None
     try:
@@ -28,10 +27,8 @@ def unchanged(model: Any) -> Iterator[None]:
         with torch.no_grad():
             for buffer, kept in buffers:
                 buffer.copy_(kept)
-            for parameter, held, kept in gradients:
+            for parameter, held in gradients:
                 parameter.grad = held
-                if held is not None and kept is not None:
-                    held.copy_(kept)
         for module, training in modes:
             module.training = training
         torch.set_rng_state(streams[0])

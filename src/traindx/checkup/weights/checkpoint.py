@@ -26,6 +26,8 @@ from traindx.core.nouns import Note, Run, Series, Unreadable
 
 _MORE = "Weights alone do not show whether a training goes well; its log does (traindx diagnose PATH)."
 _FILM_MOST = 200
+# Of n values that are even within a bound, the largest is below a share s of it with probability s^n.
+_BOUND, _UNLIKELY, _TINY = 1.00001, 0.005, 1e-3
 
 
 def run(request: CheckRequest) -> Run:
@@ -103,7 +105,7 @@ def measured_checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
     tensors = list(checkpoint.tensors)
     kinds = kinds_of(tensors)
     rows = [measured(one, kinds[one.name], checkpoint.layout) for one in tensors]
-    _without_moved_biases(rows)
+    _mark_moved_biases(rows)
     return {
         "weights": rows,
         "checkpoint": {
@@ -130,15 +132,22 @@ def _optimizer(state: StoredOptimizer) -> dict[str, Any]:
     return {"groups": groups, "steps": steps, "parameters": state.parameters, "rows": rows}
 
 
-def _without_moved_biases(rows: list[dict[str, Any]]) -> None:
-    """A layer whose bias has left its initialisation has moved, whatever its weights look like."""
-    biases = {row["layer"]: row for row in rows if row["kind"] == "bias" and row["min"] is not None}
-    for row in rows:
-        bias = biases.get(row["layer"])
-        if row.get("initial") and bias is not None:
-            largest = max(abs(bias["min"]), abs(bias["max"]))
-            if largest > 1.00001 / math.sqrt(row["fan_in"]):
-                row["initial"] = ""
+def _mark_moved_biases(rows: list[dict[str, Any]]) -> None:
+    """Whether biases have left their initialisation: a constant, or even within 1/sqrt(inputs).
+
+    A layer whose bias has left it has moved, whatever its weights look like.
+    """
+    for bias in rows:
+        weights = [row for row in rows if row["layer"] == bias["layer"] and "fan_in" in row]
+        if bias["kind"] != "bias" or bias["min"] is None or not weights:
+            continue
+        hidden = [row for row in weights if "_hh" in row["name"]]
+        bound = 1.0 / math.sqrt(min(row["fan_in"] for row in hidden or weights))
+        largest = max(abs(bias["min"]), abs(bias["max"])) / bound
+        evenly = largest <= _BOUND and largest ** bias["size"] >= _UNLIKELY
+        bias["moved"] = bias["min"] != bias["max"] and largest > _TINY and not evenly
+        for row in weights if bias["moved"] else ():
+            row["initial"] = ""
 
 
 def _summary(rows: list[dict[str, Any]]) -> str:

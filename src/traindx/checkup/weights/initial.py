@@ -52,11 +52,34 @@ def initial_law(values: npt.NDArray[np.float32], fan_in: int, fan_out: int, size
     return InitialLaw()
 
 
+def recurrent_law(values: npt.NDArray[Any], otherwise: InitialLaw) -> InitialLaw:
+    """PyTorch's recurrent layers: even within 1/sqrt(hidden), where one to four gates are stacked."""
+    if values.size < _LEAST_UNIFORM:
+        return otherwise
+    for gates in (1, 3, 4):
+        if values.shape[0] % gates == 0 and uniform_within(
+            values.reshape(-1), math.sqrt(gates / values.shape[0])
+        ):
+            return InitialLaw("uniform, bound 1/sqrt(hidden)")
+    return otherwise
+
+
+def is_orthogonal(rows: npt.NDArray[Any]) -> bool:
+    """Whether rows, or columns where these are fewer, have one length and stand at right angles."""
+    short_side = rows if rows.shape[0] <= rows.shape[1] else rows.T
+    if short_side.shape[0] < 4 or short_side.shape[1] > 1 << 14:
+        return False
+    some = np.asarray(short_side[:256], dtype=np.float64)
+    products = some @ some.T
+    length = float(products.trace()) / len(some)
+    return length > 0 and float(np.abs(products / length - np.eye(len(some))).max()) < _OVER * 10
+
+
 def uniform_within(values: npt.NDArray[Any], bound: float) -> bool:
     """Whether values fill [-bound, bound] evenly, and none is outside."""
     highest = float(np.abs(values).max())
     # Of n values the largest is within a few bound/n of the bound; none may be above it.
-    if highest > bound * (1 + _OVER) or highest < bound * (1 - 12.0 / values.size):
+    if highest > bound * (1 + _OVER) or highest < bound * (1 - 6.0 / values.size):
         return False
     places = np.sort(values.astype(np.float64)) / (2 * bound) + 0.5
     return _kolmogorov(places) > _TAIL

@@ -12,7 +12,7 @@ _RUNNING = {"running_mean": "norm_mean", "moving_mean": "norm_mean", "running_va
 _EMBEDDING = re.compile(r"emb|wte|wpe|lookup|vocab", re.IGNORECASE)
 _RECURRENT = re.compile(r"(weight|bias)_[ih]h|recurrent_kernel|lstm|gru(?!b)|rnn", re.IGNORECASE)
 _NORM = re.compile(r"norm|(^|[._/])(ln|bn)[_\d]*([._/]|$)|gamma$|beta$", re.IGNORECASE)
-_BIAS = re.compile(r"(^|[._/:])(bias|beta|b)(_[a-z0-9_]+)?(:0)?$", re.IGNORECASE)
+_BIAS = re.compile(r"((^|[._/:])(bias|beta|b)(_[a-z0-9_]+)?|_bias)(:0)?$", re.IGNORECASE)
 
 
 def layer_of(name: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from traindx.checkup.weights.initial import initial_law
+from traindx.checkup.weights.initial import InitialLaw, initial_law, is_orthogonal, recurrent_law
 from traindx.checkup.weights.layer_kinds import fans, layer_of
 from traindx.checkup.weights.tensors import Layout, StoredTensor
 
@@ -85,18 +85,24 @@ def _of_matrix(values: Array, kind: str, layout: Layout) -> dict[str, Any]:
     rows = values.reshape(values.shape[0], -1) if layout == "out_first" else _columns_first(values)
     low, high = rows.min(axis=1), rows.max(axis=1)
     flat = low == high
+    zero = np.flatnonzero(flat & (low == 0))
     rms = float(np.sqrt(np.mean(np.square(_sample(values), dtype=np.float64))))
     row: dict[str, Any] = {
         "fan_in": fan_in,
         "fan_out": fan_out,
         "rows": int(rows.shape[0]),
-        "rows_zero": int((flat & (low == 0)).sum()),
+        "rows_zero": int(zero.size),
+        **({"row_zero": int(zero[0])} if zero.size else {}),
         "rows_constant": int((flat & (low != 0)).sum()) if rows.shape[1] > 1 else 0,
         "rows_equal": _equal_rows(rows) if rows.shape[1] > 3 else 0,
         "gain": rms * math.sqrt(fan_in),
     }
     if kind != "embedding":
         found = initial_law(_sample(values), fan_in, fan_out, int(values.size))
+        if not found.law and is_orthogonal(rows):
+            found = InitialLaw("orthogonal")
+        if not found.law and kind == "recurrent" and layout == "out_first":
+            found = recurrent_law(values, found)
         row |= {"initial": found.law, "testable": found.decided}
     if rows.size <= _SPECTRUM_MOST:
         row["spectral_norm"] = _spectral_norm(rows.astype(np.float32, copy=False))

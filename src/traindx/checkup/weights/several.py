@@ -59,4 +59,10 @@ def _moved(before: StoredTensor, after: StoredTensor, kind: str) -> dict[str, An
         "cosine": float(old @ new) / both if both and math.isfinite(both) else None,
         "largest": float(np.abs(new - old).max()) if new.size else 0.0,
         "equal": bool(np.array_equal(old, new, equal_nan=True)),
+        **({"rows": after.shape[0], "rows_still": _still(old, new, after.shape)} if kind in MATRICES else {}),
     }
+
+
+def _still(old: Array, new: Array, shape: tuple[int, ...]) -> int:
+    """How many units have exactly the weights they had."""
+    return int((old.reshape(shape[0], -1) == new.reshape(shape[0], -1)).all(1).sum())

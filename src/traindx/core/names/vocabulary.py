@@ -59,6 +59,8 @@ wer             lower   0       wer word_error_rate
 cer             lower   0       cer char_error_rate
 mse             lower   0       mse mean_squared_error squared_error
 rmse            lower   0       rmse root_mean_squared_error
+rmsle           lower   0       rmsle msle root_mean_squared_log_error
+mape            lower   0       mape smape mean_absolute_percentage_error
 mae             lower   0       mae mean_absolute_error l1 l1_error
 bce             lower   0       bce
 nll             lower   -       nll neg_log_likelihood negative_log_likelihood neg_ll
@@ -67,7 +69,10 @@ triplet         lower   0       triplet
 neg_elbo        lower   -       neg_elbo nelbo negative_elbo
 neg_si_sdr      lower   -       neg_si_sdr neg_si_snr negative_si_sdr negative_si_snr
 score           none    -       score
-r2              higher  -       r2 r2_score r_squared
+r2              higher  -       r2 r2_score r_squared explained
+hit_rate        higher  -       hit hits hit_rate hr retrieval retrieval_accuracy
+ndcg            higher  -       ndcg
+mrr             higher  -       mrr mean_reciprocal_rank
 precision       higher  -       precision prec precision_b
 recall          higher  -       recall sensitivity recall_b
 f1              higher  -       f1 f1_score fscore f_score macro_f1 f1_macro micro_f1 f1_micro
@@ -180,7 +185,9 @@ evloss      val     loss
 
 # What a log minimises when it calls nothing a loss, the plainest first.
 OBJECTIVES = tuple(
-    "mse rmse mae bce nll hinge triplet obj neg_elbo elbo neg_si_sdr bits_per_byte perplexity error".split()
+    """
+    mse rmse rmsle mae bce nll hinge triplet obj neg_elbo elbo neg_si_sdr bits_per_byte perplexity error
+    """.split()
 )
 # Those that some log as it is and some with its sign turned.
 EITHER_SIGN = frozenset({"elbo"})

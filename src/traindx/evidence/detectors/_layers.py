@@ -70,10 +70,12 @@ def plain_stack(case: Case) -> bool:
 def chain(case: Case, statistic: str, *, looks: int) -> dict[str, Curve]:
     """A statistic of the layers with a matrix, in order; those sampled too seldom are left out.
 
+    A frozen layer inside a module that trains parameters of its own (LoRA, adapters) stands for that module.
     A log that names no model: its numbered layers, in the order of their numbers.
     """
     curves = case.inside.layers(statistic)
     names = [one.name for one in matrices(case)] if case.inside.models else _numbered(curves)
+    names = [name if name in curves else name.rpartition(".")[0] for name in names]
     return {name: curves[name] for name in names if name in curves and len(curves[name]) >= looks}
 
 

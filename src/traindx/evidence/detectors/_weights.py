@@ -7,8 +7,10 @@ from typing import Any
 
 from traindx.core.nouns import Run
 from traindx.evidence.inside import facts
+from traindx.testing.sketch import run
 
 _MATRICES = ("dense", "conv", "recurrent", "embedding")
+_BUFFERS = ("norm_mean", "norm_variance", "norm_count", "counter", "whole_numbers")
 _HEALTHY = {
     "kind": "dense", "shape": [64, 64], "dtype": "float32", "size": 4096, "norm": 5.0, "mean": 0.0,
     "std": 0.08, "min": -0.3, "max": 0.3, "zero_share": 0.0, "nonfinite": 0, "nan": 0, "fan_in": 64,
@@ -25,7 +27,11 @@ def rows_of(run: Run) -> list[dict[str, Any]]:
 def matrices_of(run: Run, *, embeddings: bool = True) -> list[dict[str, Any]]:
     """Those of weight matrices all of whose values are finite."""
     wanted = _MATRICES if embeddings else _MATRICES[:-1]
-    return [row for row in rows_of(run) if row.get("kind") in wanted and "gain" in row]
+    return [
+        row
+        for row in rows_of(run)
+        if row.get("kind") in wanted and "gain" in row and not row["name"].endswith("mask")
+    ]
 
 
 def moment_rows(run: Run) -> list[dict[str, Any]]:
@@ -37,11 +43,51 @@ def moment_rows(run: Run) -> list[dict[str, Any]]:
     return found
 
 
-def sketch(rows: Mapping[str, Mapping[str, Any]], **more: Any) -> dict[str, Any]:
-    """Facts of a checkpoint whose tensors are 64 x 64 and healthy where its rows do not say otherwise."""
+def trained_rows(run: Run) -> list[dict[str, Any]]:
+    """The rows of what an optimizer may train: all but buffers."""
+    return [row for row in rows_of(run) if row["kind"] not in _BUFFERS]
+
+
+def parameter_names(run: Run, state: Mapping[str, Any]) -> dict[str, str]:
+    """Names of an optimizer's parameters by their number; empty where shapes do not show whose they are."""
+    front = "exp_avg_sq/"
+    moments = [row for row in facts(state.get("rows")) if str(row["name"]).startswith(front)]
+    rows = trained_rows(run)
+    if [row.get("shape") for row in moments] != [row["shape"] for row in rows]:
+        return {}
+    return {str(one["name"])[len(front) :]: row["name"] for one, row in zip(moments, rows, strict=True)}
+
+
+def progress(run: Run) -> float:
+    """How far a checkpoint itself says that its training came: epochs or steps; 0 where it says nothing."""
+    told = run.facts.get("checkpoint")
+    counters = told.get("counters") if isinstance(told, dict) else None
+    steps = [max(state.get("steps") or [0]) for state in facts(run.facts.get("optimizer_state"))]
+    return float(max([*(counters or {}).values(), *steps], default=0))
+
+
+def has_moved(row: Mapping[str, Any]) -> bool | None:
+    """Whether a scale, shift or bias has left what it starts with; None where a row cannot say.
+
+    They start as constants, a bias also evenly within a bound that its weights give.
+    """
+    if row["kind"] in ("norm", "norm_bias") and row["size"] > 1:
+        return bool(row["min"] != row["max"])
+    return row.get("moved") if row["kind"] == "bias" else None
+
+
+def anything_moved(run: Run) -> bool | None:
+    """Whether scales, shifts and biases show a training; None where there are none that can say."""
+    known = [moved for row in rows_of(run) if (moved := has_moved(row)) is not None]
+    return any(known) if known else None
+
+
+def checkpoint(rows: Mapping[str, Mapping[str, Any]], **more: Any) -> Run:
+    """A checkpoint whose tensors are 64 x 64 and healthy where its rows do not say otherwise."""
     made = [
         {"name": name, "layer": name.rpartition(".")[0], "print": name, "storage": name, **_HEALTHY, **row}
         for name, row in rows.items()
     ]
     areas = {"areas": ["weights"], "summary": "", "more": ""}
-    return {"checked": {"kind": "weights", "subject": "weights", **areas}, "weights": made, **more}
+    checked = {"kind": "weights", "subject": "weights", **areas}
+    return run({}, facts={"checked": checked, "weights": made, **more})

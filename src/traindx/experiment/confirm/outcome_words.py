@@ -13,8 +13,8 @@ from traindx.core.nouns import Run
 from traindx.core.number_text import short
 from traindx.experiment.confirm.belief import Shown
 from traindx.experiment.confirm.experiments import Planned
-from traindx.experiment.measure import MeasuredLevel, Yardstick, finite_mean, gain_error, read_level
-from traindx.experiment.treat.remedy_verdict import Pair, TrialVerdict, Word, judge
+from traindx.experiment.measure import MeasuredLevel, Yardstick, finite_mean, gains_of, read_level, read_pair
+from traindx.experiment.treat.remedy_verdict import TrialVerdict, Word, judge
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
@@ -125,7 +125,7 @@ def _gain_outcome(verdict: TrialVerdict, cured: bool) -> str | None:
 
 def _clarity(verdict: TrialVerdict) -> float:
     """How far a gain is beyond its own noise."""
-    error = math.hypot(*(gain_error(verdict.by, one.before, one.after) for one in verdict.pairs))
+    error = math.hypot(*gains_of(verdict.by, verdict.pairs)[1])
     error /= max(1, len(verdict.pairs))
     return max(_LEAST_CLARITY, min(1.0, abs(verdict.gain) / (6 * max(0.03, error))))
 
@@ -170,10 +170,11 @@ def show_need(planned: Planned, before: Run, after: Run, step: float) -> Shown |
     """Whether the training does worse without the inputs, or with the labels out of order."""
     by = Yardstick("loss")
     step = min([step, *(float(run.series["loss"].steps[-1]) for run in (before, after) if _length(run))])
-    first, second = read_level(before, by, step), read_level(after, by, step)
-    if first is None or second is None or not math.isfinite(first.value):
+    pair = read_pair(by, before, after, step)
+    if pair is None or not math.isfinite(pair.before.value):
         return None
-    verdict = judge(by, [Pair(0, first, second)])
+    first, second = pair.before, pair.after
+    verdict = judge(by, [pair])
     outcome = "needed" if verdict.word == "hurt" else "unneeded" if verdict.word != "cannot tell" else None
     if outcome is None:
         return None

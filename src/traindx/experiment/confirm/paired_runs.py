@@ -24,8 +24,8 @@ from traindx.experiment.confirm.outcome_words import (
     show_need,
     unreached,
 )
-from traindx.experiment.measure import Yardstick, fair_score, read_level, steps_for_step, yardstick
-from traindx.experiment.treat.remedy_verdict import Pair, judge
+from traindx.experiment.measure import Yardstick, fair_score, read_level, read_pair, steps_for_step, yardstick
+from traindx.experiment.treat.remedy_verdict import judge
 from traindx.knowledge.catalogue import symptoms
 
 if TYPE_CHECKING:
@@ -184,12 +184,12 @@ class PairedRuns:
         by = self._by(plan, runs[0][0], steps)
         if by is None:
             return None
-        pairs, pace = [], self._pace(plan)
-        for seed, (before, after) in enumerate(runs):
-            upto = _common(before, after, by, pace)
-            levels = read_level(before, by, upto), read_level(after, by, upto and upto * pace)
-            if levels[0] is not None and levels[1] is not None:
-                pairs.append(Pair(seed, levels[0], levels[1]))
+        pace = self._pace(plan)
+        read = [
+            read_pair(by, *both, _common(*both, by, pace), pace=pace, seed=seed)
+            for seed, both in enumerate(runs)
+        ]
+        pairs = [pair for pair in read if pair is not None]
         if not pairs:
             return None
         cured = symptoms()[self.problem.symptom].kind == "unstable" and self._gone(runs[0])

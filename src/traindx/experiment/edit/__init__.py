@@ -55,7 +55,7 @@ def edit_for_all(
         descriptions = [_write(edits[change.id], job=job, values=change.values) for change in changes]
         return job.draft.edited(" ".join(descriptions))
     except Uncertain as why:
-        return why.instruction()
+        return why.instruction(script)
     except (LookupError, RecursionError) as error:
         return Instruction(f"The place of this change was not found in the script ({type(error).__name__}).")
 
@@ -76,8 +76,6 @@ def edit_for_remedy(
     remedy: str,
     hypothesis: Hypothesis | None,
     diagnosis: Diagnosis | None,
-    *,
-    args: Sequence[str] = (),
 ) -> list[Edited | Instruction]:
     """The edits that fix a defect of the code by a remedy, the most certain first; else one instruction."""
     from traindx.experiment.edit.defects import edits_by_remedy
@@ -88,10 +86,10 @@ def edit_for_remedy(
     instructions: list[Edited | Instruction] = []
     for edit in edits_by_remedy().get(remedy, ()):
         try:
-            job = Job(script, run, tuple(args), hypothesis.cause if hypothesis is not None else "")
+            job = Job(script, run, cause=hypothesis.cause if hypothesis is not None else "")
             edited.append(job.draft.edited(_write(edit, job=job, place=place, values={})))
         except Uncertain as why:
-            instructions.append(why.instruction())
+            instructions.append(why.instruction(script))
         except (LookupError, RecursionError):
             continue
     return edited or instructions[:1] or [Instruction(_summary(remedy, hypothesis), place)]

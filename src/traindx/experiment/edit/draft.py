@@ -8,177 +8,181 @@ import codecs
 import os
 import re
 import tokenize
+from collections.abc import Sequence
 from difflib import SequenceMatcher
+from itertools import accumulate
 from pathlib import Path
 
 from traindx.core import files
-from traindx.core.nouns import Edit, Grade
-from traindx.experiment.edit.calls import with_keyword
+from traindx.core.nouns import Edit
+from traindx.experiment.edit.calls import Span, with_keyword
+from traindx.experiment.edit.nodes import Nodes, called
 from traindx.experiment.edit.result import Edited, Uncertain
-from traindx.source.edit_pieces import place
 from traindx.source.edits import edited, parses
 from traindx.source.script import Script, Source
-from traindx.source.values import Spot
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
 
 
-class Draft:
+class Draft(Nodes):
     """New text for pieces of a script's files. What touches the same piece twice must say the same."""
 
     def __init__(self, script: Script) -> None:
         self.script = script
-        self._pieces: dict[str, dict[tuple[int, int], str]] = {}
+        self._pieces: dict[str, dict[Span, str]] = {}
         self._configs: dict[str, tuple[str, str]] = {}
         self._starts: dict[str, list[int]] = {}
         self.args: tuple[str, ...] | None = None
         self.names: set[str] = set()
 
-    def __bool__(self) -> bool:
-        return bool(self._pieces or self._configs or self.args is not None)
-
-    def text(self, source: Source, node: ast.AST) -> str:
+    def text(self, node: ast.AST) -> str:
         """The code of a node as it is written."""
-        start, end = self.span(source, node)
-        return source.text[start:end]
+        start, end = self.span(node)
+        return self.file(node).text[start:end]
 
-    def span(self, source: Source, node: ast.AST) -> tuple[int, int]:
+    def span(self, node: ast.AST) -> Span:
         """Where a node's text begins and ends."""
         first, last = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
         if first is None or last is None:
             raise Uncertain("This has no line in the source: change it by hand.")
-        start = self._offset(source, first, node.col_offset)  # type: ignore[attr-defined]
-        return start, self._offset(source, last, node.end_col_offset)  # type: ignore[attr-defined]
+        start = self._offset(self.file(node), first, node.col_offset)  # type: ignore[attr-defined]
+        return start, self._offset(self.file(node), last, node.end_col_offset)  # type: ignore[attr-defined]
 
     def _offset(self, source: Source, line: int, column: int) -> int:
-        starts = self._starts.get(source.path)
-        if starts is None:
-            starts, at = [], 0
-            for one in _LINES.findall(source.text):
-                starts.append(at)
-                at += len(one)
-            starts.append(at)
-            self._starts[source.path] = starts
+        if source.path not in self._starts:
+            lengths = map(len, _LINES.findall(source.text))
+            self._starts[source.path] = list(accumulate(lengths, initial=0))
+        starts = self._starts[source.path]
         begin = starts[min(line, len(starts)) - 1]
         end = starts[line] if line < len(starts) else len(source.text)
         return begin + len(source.text[begin:end].encode()[:column].decode(errors="replace"))
 
-    def line_span(self, source: Source, first: int, last: int) -> tuple[int, int]:
+    def line_span(self, source: Source, first: int, last: int) -> Span:
         """Where some lines begin and end; of none (`last` below `first`) the place before the first."""
         start = self._offset(source, first, 0)
         return start, start if last < first else self._offset(source, last, 1 << 30)
 
-    def line_of(self, source: Source, offset: int) -> int:
-        """The number of the line at an offset of the text."""
-        self._offset(source, 1, 0)
-        return bisect.bisect_right(self._starts[source.path], offset)
-
-    def splice(self, source: Source, span: tuple[int, int], text: str) -> None:
+    def splice(self, source: Source, span: Span, text: str) -> None:
         """Text in the place of other text."""
         pieces = self._pieces.setdefault(source.path, {})
         if pieces.get(span, text) != text and span[0] == span[1]:
             text = pieces[span] + text
         for start, end in pieces:
-            if (start, end) == span and pieces[span] != text and start != end:
-                raise Uncertain(f"Line {self.line_of(source, start)} would be changed twice.")
-            if (start, end) != span and start < span[1] and span[0] < end:
-                raise Uncertain(f"Line {self.line_of(source, start)} would be changed twice.")
+            same = (start, end) == span
+            if (same and pieces[span] != text and start != end) or (
+                not same and start < span[1] and span[0] < end
+            ):
+                line = bisect.bisect_right(self._starts[source.path], start)
+                raise Uncertain(f"Line {line} would be changed twice.")
         pieces[span] = text
 
-    def touches(self, source: Source, node: ast.AST) -> bool:
+    def touches(self, node: ast.AST) -> bool:
         """Whether a piece is changed already."""
-        start, end = self.span(source, node)
-        return any(a < end and start < b for a, b in self._pieces.get(source.path, {}))
+        start, end = self.span(node)
+        return any(a < end and start < b for a, b in self._pieces.get(self.file(node).path, {}))
 
-    def replace(self, source: Source, node: ast.AST, text: str) -> None:
+    def replace(self, node: ast.AST, text: str) -> None:
         """An expression written otherwise."""
-        self.splice(source, self.span(source, node), text)
+        self.splice(self.file(node), self.span(node), text)
 
-    def follow(self, source: Source, node: ast.expr, method: str) -> str:
+    def wrap(self, node: ast.AST, before: str, after: str) -> None:
+        """Text right before and right behind a piece."""
+        for at, text in zip(self.span(node), (before, after), strict=True):
+            if text:
+                self.splice(self.file(node), (at, at), text)
+
+    def rename(self, function: ast.expr, name: str) -> None:
+        """Another last name for what a call calls: `a.half` becomes `a.float`."""
+        _, end = self.span(function)
+        self.splice(self.file(function), (end - len(called(function)), end), name)
+
+    def follow(self, node: ast.expr, method: str) -> str:
         """`.method()` behind an expression, in parentheses where it needs some; its new text."""
-        text, (start, end) = self.text(source, node), self.span(source, node)
+        text, (start, end), file = self.text(node), self.span(node), self.file(node)
         if isinstance(node, ast.Name | ast.Call | ast.Attribute | ast.Subscript):
-            self.splice(source, (start, end), text + method)
+            self.splice(file, (start, end), text + method)
             return text + method
-        around = source.parents.get(node)
+        around = self.parent(node)
         is_argument = isinstance(around, ast.Call) and node is not around.func
-        if not is_argument and source.text[start - 1 : start] == "(" and source.text[end : end + 1] == ")":
-            self.splice(source, (end + 1, end + 1), method)
+        if not is_argument and file.text[start - 1 : start] == "(" and file.text[end : end + 1] == ")":
+            self.splice(file, (end + 1, end + 1), method)
         else:
-            self.splice(source, (start, end), f"({text}){method}")
+            self.splice(file, (start, end), f"({text}){method}")
         return f"({text}){method}"
 
-    def keyword(self, source: Source, call: ast.Call, name: str, value: str) -> None:
+    def keyword(self, call: ast.Call, name: str, value: str) -> None:
         """`name=value` in a call: in the place of the one it has, else as its last argument."""
         for one in call.keywords:
             if one.arg == name:
-                return self.replace(source, one.value, value)
-        new = with_keyword(self.text(source, call), name, value)
-        if new is None:
-            raise Uncertain(f"Write `{name}={value}` into line {call.lineno}.", place(Spot(source, call)))
-        return self.rewrite(source, call, new)
+                return self.replace(one.value, value)
+        return self.rewrite(call, with_keyword(self.text(call), name, value))
 
-    def rewrite(self, source: Source, node: ast.AST, new: str) -> None:
+    def rewrite(self, node: ast.AST, new: str) -> None:
         """A piece's new text, of which only the part that differs is touched."""
-        start, end = self.span(source, node)
-        old = source.text[start:end]
+        (start, end), old = self.span(node), self.text(node)
         front = _shared(old, new)
         back = _shared(old[front:][::-1], new[front:][::-1])
-        self.splice(source, (start + front, end - back), new[front : len(new) - back])
+        self.splice(self.file(node), (start + front, end - back), new[front : len(new) - back])
 
-    def before(self, source: Source, node: ast.stmt, *lines: str) -> None:
+    def before(self, node: ast.stmt, *lines: str) -> None:
         """Statements before another one, in its block."""
-        decorated = getattr(node, "decorator_list", None)
-        if decorated:
-            raise Uncertain("A decorated definition is not touched.", place(Spot(source, node)))
-        start, _ = self.span(source, node)
-        indent = self._indent(source, node)
+        if getattr(node, "decorator_list", None):
+            raise Uncertain("A decorated definition is not touched.", node)
+        (start, _), indent = self.span(node), self._indent(node)
         if indent is None:
-            if any(line.endswith(":") or line[:1].isspace() for line in lines):
-                raise Uncertain(
-                    "This line has several statements: change it by hand.", place(Spot(source, node))
-                )
-            self.splice(source, (start, start), "".join(f"{line}; " for line in lines))
-            return
-        begin = start - len(indent)
-        self.splice(source, (begin, begin), "".join(f"{indent}{line}\n" for line in lines))
+            new = self._on_one_line(node, lines, "{}; ")
+        else:
+            start, new = start - len(indent), "".join(f"{indent}{line}\n" for line in lines)
+        self.splice(self.file(node), (start, start), new)
 
-    def after(self, source: Source, node: ast.stmt, *lines: str) -> None:
+    def after(self, node: ast.stmt, *lines: str) -> None:
         """Statements after another one, in its block."""
-        _, end = self.span(source, node)
-        indent = self._indent(source, node)
-        stop = self._offset(source, node.end_lineno or node.lineno, 1 << 30)
-        rest = source.text[end:stop].strip()
-        if indent is None or (rest and not rest.startswith("#")):
-            if any(line.endswith(":") or line[:1].isspace() for line in lines):
-                raise Uncertain(
-                    "This line has several statements: change it by hand.", place(Spot(source, node))
-                )
-            self.splice(source, (end, end), "".join(f"; {line}" for line in lines))
+        end, stop, indent = self._end(node)
+        if indent is None:
+            self.splice(self.file(node), (end, end), self._on_one_line(node, lines, "; {}"))
             return
-        closed = source.text[end:stop].endswith(("\n", "\r"))
+        closed = self.file(node).text[end:stop].endswith(("\n", "\r"))
         new = "".join(f"{indent}{line}\n" for line in lines)
-        self.splice(source, (stop, stop), new if closed else "\n" + new.removesuffix("\n"))
+        self.splice(self.file(node), (stop, stop), new if closed else "\n" + new.removesuffix("\n"))
 
-    def remove(self, source: Source, node: ast.stmt) -> None:
+    def remove(self, node: ast.stmt) -> None:
         """A statement removed with its lines; `pass` where nothing else is left in its block."""
-        start, end = self.span(source, node)
-        indent = self._indent(source, node)
-        stop = self._offset(source, node.end_lineno or node.lineno, 1 << 30)
-        rest = source.text[end:stop].strip()
-        around = source.parents.get(node)
-        blocks = [getattr(around, name, None) for name in ("body", "orelse", "finalbody")]
-        alone = not any(isinstance(block, list) and node in block and len(block) > 1 for block in blocks)
-        if alone or indent is None or (rest and not rest.startswith("#")):
-            self.splice(source, (start, end), "pass")
-            return
-        self.splice(source, (start - len(indent), stop), "")
+        (start, end), (_, stop, indent) = self.span(node), self._end(node)
+        if len(self.block(node)) < 2 or indent is None:
+            self.splice(self.file(node), (start, end), "pass")
+        else:
+            self.splice(self.file(node), (start - len(indent), stop), "")
 
-    def _indent(self, source: Source, node: ast.stmt) -> str | None:
+    def _indent(self, node: ast.stmt) -> str | None:
         """The indentation of a statement that begins its line; None for others."""
-        start, _ = self.span(source, node)
-        before = source.text[self._offset(source, node.lineno, 0) : start]
+        start, _ = self.span(node)
+        before = self.file(node).text[self._offset(self.file(node), node.lineno, 0) : start]
         return before if not before.strip() else None
+
+    def _end(self, node: ast.stmt) -> tuple[int, int, str | None]:
+        """Where a statement and its last line end, and its indentation; None where it shares its lines."""
+        _, end = self.span(node)
+        stop = self._offset(self.file(node), node.end_lineno or node.lineno, 1 << 30)
+        rest = self.file(node).text[end:stop].strip()
+        return end, stop, self._indent(node) if not rest or rest.startswith("#") else None
+
+    def _on_one_line(self, node: ast.stmt, lines: Sequence[str], form: str) -> str:
+        if any(line.endswith(":") or line[:1].isspace() for line in lines):
+            raise Uncertain("This line has several statements: change it by hand.", node)
+        return "".join(map(form.format, lines))
+
+    def add_import(self, near: ast.AST, line: str) -> None:
+        """An import after those at the top of the file of a node."""
+        body, last = self.file(near).tree.body, None
+        for at, node in enumerate(body):
+            docstring = at == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            if not isinstance(node, ast.Import | ast.ImportFrom) and not docstring:
+                break
+            last = node
+        if last is not None:
+            self.after(last, line)
+        elif body:
+            self.before(body[0], line)
 
     def config(self, path: str, old: str, new: str) -> None:
         """The new text of a configuration file."""
@@ -188,32 +192,32 @@ class Draft:
         """The text that a configuration file has in this draft; None when it is not touched."""
         return self._configs[path][1] if path in self._configs else None
 
-    def new_text(self, source: Source) -> str:
+    def _new_text(self, source: Source) -> str:
         """A file's text with its pieces in place."""
         text = source.text
         for (start, end), new in sorted(self._pieces.get(source.path, {}).items(), reverse=True):
             text = text[:start] + new + text[end:]
         return text
 
-    def edited(self, text: str, grade: Grade = "ask") -> Edited:
+    def edited(self, text: str) -> Edited:
         """All of it as one edit; raises Uncertain when it would not be Python, or changes nothing."""
         edits: list[Edit] = []
         sources: dict[str, str] = {}
         for source in self.script.sources:
             if source.path in self._pieces:
-                new = self.new_text(source)
+                new = self._new_text(source)
                 if not parses(new):
                     raise Uncertain(f"The edit of {source.path} would not be Python: make it by hand. {text}")
-                own = line_edits(source.path, source.text, new, grade)
+                own = line_edits(source.path, source.text, new)
                 edits += own
                 sources[source.path] = edited(raw_text(source.path, source.text), own)
         for path, (old, new) in self._configs.items():
-            own = line_edits(path, old, new, grade)
+            own = line_edits(path, old, new)
             edits += own
             sources[path] = edited(old, own)
         if not edits and self.args is None:
             raise Uncertain(f"Nothing is left to change: {text}")
-        return Edited(tuple(edits), text, grade, self.args, sources)
+        return Edited(tuple(edits), text, args=self.args, sources=sources)
 
 
 def _shared(one: str, other: str) -> int:
@@ -222,13 +226,13 @@ def _shared(one: str, other: str) -> int:
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
-def line_edits(path: str, old: str, new: str, grade: Grade) -> list[Edit]:
+def line_edits(path: str, old: str, new: str) -> list[Edit]:
     """The lines in which two texts differ."""
     before, after = ([line.rstrip("\r\n") for line in _LINES.findall(text)] for text in (old, new))
     edits = []
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if tag != "equal":
-            edits.append(Edit(path, i1 + 1, i2, tuple(after[j1:j2]), grade))
+            edits.append(Edit(path, i1 + 1, i2, tuple(after[j1:j2]), "ask"))
     return edits
 
 

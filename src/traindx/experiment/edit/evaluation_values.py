@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from traindx.experiment.edit.job import Job, at, call_of, function_of
+from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.result import Uncertain
-from traindx.experiment.edit.scopes import bound_name, stepped, usable
+from traindx.experiment.edit.scopes import stepped, usable
 from traindx.experiment.edit.value_sources import behind
 from traindx.source.optimizer_sources import sources
-from traindx.source.script import Source
-from traindx.source.values import Spot, Value
+from traindx.source.values import Value
 
 _VALIDATION = re.compile(
     r"(^|_)(val|valid|validation|dev|eval|heldout|holdout|test)(_|$)|^v_?loss", re.IGNORECASE
@@ -29,29 +28,24 @@ class EvaluationValue:
 
     name: str
     higher_is_better: bool
-    source: Source
     loop: ast.For | ast.While
     last: ast.stmt
-
-    @property
-    def spot(self) -> Spot:
-        return Spot(self.source, self.loop)
 
 
 def evaluation_value(job: Job, words: str) -> EvaluationValue:
     """The validation loss that a loop around the training computes, else a score; raises Uncertain."""
     iteration, losses = job.iteration(), _validation_losses(job)
     for loop in reversed(iteration.step.event.loops):
-        source, node = loop.spot.source, loop.spot.node
+        node = loop.spot.node
         if not isinstance(node, ast.For | ast.While):
             continue
         for name, block in sorted(_names_bound(node), key=lambda bound: _rank(bound[0], losses)):
             if _rank(name, losses) == _NOT_ONE:
                 break
             if isinstance(block[-1], ast.Continue | ast.Break | ast.Return):
-                raise Uncertain(words, at(Spot(source, block[-1])))
-            return EvaluationValue(name, _rank(name, losses) == _IS_SCORE, source, node, block[-1])
-    raise Uncertain(words, at(iteration.loop.spot))
+                raise Uncertain(words, block[-1])
+            return EvaluationValue(name, _rank(name, losses) == _IS_SCORE, node, block[-1])
+    raise Uncertain(words, iteration.loop.spot)
 
 
 def _rank(name: str, losses: set[str]) -> int:
@@ -97,15 +91,15 @@ def optimizer_at(job: Job, value: EvaluationValue, words: str) -> str:
     """The optimizer as the function with the loop names it."""
     optimizers = job.torch_optimizers()
     if len(optimizers) == 1:
-        source, call = call_of(optimizers[0])
-        name = bound_name(source, call)
-        if name is not None and source is value.source and usable(source, name, call, value.loop):
-            return job.draft.text(source, name)
-        step = job.iteration().step.event.spot
-        same = step.source is value.source
-        if same and function_of(step.source, step.node) is function_of(value.source, value.loop):
-            return job.draft.text(step.source, stepped(job.iteration()))
-    raise Uncertain(words, at(value.spot))
+        call = call_of(optimizers[0])
+        name = job.bound_name(call)
+        if name is not None and usable(job, name, call, value.loop):
+            return job.draft.text(name)
+        step = job.iteration().step.event.spot.node
+        same_file = job.file(step) is job.file(value.loop)
+        if same_file and job.function_of(step) is job.function_of(value.loop):
+            return job.draft.text(stepped(job.iteration()))
+    raise Uncertain(words, value.loop)
 
 
 def model_at(job: Job, value: EvaluationValue, words: str) -> str:
@@ -113,21 +107,21 @@ def model_at(job: Job, value: EvaluationValue, words: str) -> str:
     models = {id(one): one for optimizer in job.optimizers() for one in sources(optimizer) if one.spot}
     if len(models) == 1:
         [model] = models.values()
-        for source, node, name in _names_of(job, model):
-            if source is value.source and usable(source, name, node, value.loop):
-                return job.draft.text(source, name)
-    raise Uncertain(words, at(value.spot))
+        for node, name in _names_of(job, model):
+            if usable(job, name, node, value.loop):
+                return job.draft.text(name)
+    raise Uncertain(words, value.loop)
 
 
-def _names_of(job: Job, model: Value) -> Iterator[tuple[Source, ast.AST, ast.expr]]:
+def _names_of(job: Job, model: Value) -> Iterator[tuple[ast.AST, ast.expr]]:
     """Names of a model: where it is made, and where it is called."""
     spot = model.spot
     assert spot is not None
-    name = bound_name(spot.source, spot.node)
+    name = job.bound_name(spot.node)
     if name is not None:
-        yield spot.source, spot.node, name
+        yield spot.node, name
     for event in job.training.trace.events:
         node = event.spot.node
         applied = event.value.kind == "apply" and event.value.receiver is model
         if applied and isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
-            yield event.spot.source, node, node.func
+            yield node, node.func

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from traindx.experiment.edit.job import ancestors, at, called, function_of, written
+from traindx.experiment.edit.job import Job
+from traindx.experiment.edit.nodes import called, written
 from traindx.experiment.edit.result import Uncertain
-from traindx.source.script import Source
-from traindx.source.values import Spot
 
 _CASTS = frozenset(
     """
@@ -25,7 +24,6 @@ _DEEP = 6
 class NamedInputs:
     """A name of inputs: last bound by `bound`, first passed on by `used`, both in one block."""
 
-    source: Source
     name: str
     block: list[ast.stmt]
     bound: ast.stmt
@@ -42,62 +40,62 @@ class NamedInputs:
         return self.block.index(self.used)
 
 
-def named_inputs(source: Source, expression: ast.expr, words: str) -> NamedInputs:
+def named_inputs(job: Job, expression: ast.expr, words: str) -> NamedInputs:
     """The name behind an expression; raises Uncertain with the words when there is none."""
     here: ast.expr = expression
     for _ in range(_DEEP):
-        base = _base(source, here, words)
-        piece = _piece(source, base)
+        base = _base(job, here, words)
+        piece = _piece(job, base)
         if piece is not None:
             here = piece
             continue
-        function = function_of(source, here)
+        function = job.function_of(here)
         if not isinstance(function, ast.FunctionDef) or base.id not in _parameters(function):
-            return _bound(source, base, words)
-        here = _passed(source, function, base.id, words)
-    raise Uncertain(words, at(Spot(source, expression)))
+            return _bound(job, base, words)
+        here = _passed(job, function, base.id, words)
+    raise Uncertain(words, expression)
 
 
-def batched(source: Source, expression: ast.expr) -> bool:
+def batched(job: Job, expression: ast.expr) -> bool:
     """Whether an expression is what a loop iterates over: a batch of a loader."""
     here: ast.expr | None = expression
     for _ in range(_DEEP):
         if here is None:
             return False
         try:
-            base = _base(source, here, "")
+            base = _base(job, here, "")
         except Uncertain:
             names = {one.id for one in ast.walk(here) if isinstance(one, ast.Name)}
-            return bool(names & _turns(source, here))
-        if base.id in _turns(source, base):
+            return bool(names & _turns(job, here))
+        if base.id in _turns(job, base):
             return True
-        here = _piece(source, base)
+        here = _piece(job, base)
     return False
 
 
-def _turns(source: Source, node: ast.AST) -> set[str]:
+def _turns(job: Job, node: ast.AST) -> set[str]:
     """The names that loops of the same function bind in turn."""
-    function = function_of(source, node)
-    loops = [n for n in ast.walk(source.tree) if isinstance(n, ast.For | ast.comprehension)]
+    function = job.function_of(node)
+    loops = [n for n in ast.walk(job.file(node).tree) if isinstance(n, ast.For | ast.comprehension)]
     return {
         one.id
         for loop in loops
         for one in ast.walk(loop.target)
-        if isinstance(one, ast.Name) and function_of(source, one) is function
+        if isinstance(one, ast.Name) and job.function_of(one) is function
     }
 
 
-def _piece(source: Source, name: ast.Name) -> ast.expr | None:
+def _piece(job: Job, name: ast.Name) -> ast.expr | None:
     """What a name is cut from, where a loop binds it again in each iteration: `xb = x[rows]`."""
-    stores = _stores(source, name.id, function_of(source, name))
+    stores = _stores(job, name)
     if len(stores) != 1 or not isinstance(stores[0], ast.Assign):
         return None
-    inside = [one for one in ancestors(source, stores[0]) if isinstance(one, ast.For | ast.While)]
-    same = function_of(source, inside[0]) is function_of(source, name) if inside else False
+    inside = [one for one in job.ancestors(stores[0]) if isinstance(one, ast.For | ast.While)]
+    same = job.function_of(inside[0]) is job.function_of(name) if inside else False
     return stores[0].value if same else None
 
 
-def _base(source: Source, node: ast.expr, words: str) -> ast.Name:
+def _base(job: Job, node: ast.expr, words: str) -> ast.Name:
     """The name behind casts and stretches: `torch.tensor(x.values)[a:b]` -> `x`."""
     first = node
     for _ in range(_DEEP):
@@ -105,7 +103,7 @@ def _base(source: Source, node: ast.expr, words: str) -> ast.Name:
             return node
         if isinstance(node, ast.Subscript):
             rows = isinstance(node.slice, ast.Slice)
-            if not rows and isinstance(node.value, ast.Name) and _is_frame(source, node.value):
+            if not rows and isinstance(node.value, ast.Name) and _is_frame(job, node.value):
                 break
             node = node.value
         elif isinstance(node, ast.Attribute) and node.attr == "values":
@@ -117,80 +115,66 @@ def _base(source: Source, node: ast.expr, words: str) -> ast.Name:
             node = node.args[0] if library else node.func.value
         else:
             break
-    raise Uncertain(words, at(Spot(source, first)))
+    raise Uncertain(words, first)
 
 
 def _parameters(function: ast.FunctionDef) -> list[str]:
     return [one.arg for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
 
 
-def _passed(source: Source, function: ast.FunctionDef, name: str, words: str) -> ast.expr:
+def _passed(job: Job, function: ast.FunctionDef, name: str, words: str) -> ast.expr:
     """What the one call of a function gives for a parameter."""
-    calls = [n for n in ast.walk(source.tree) if isinstance(n, ast.Call) and called(n) == function.name]
-    own = isinstance(source.parents.get(function), ast.ClassDef)
+    calls = [
+        n for n in ast.walk(job.file(function).tree) if isinstance(n, ast.Call) and called(n) == function.name
+    ]
+    own = isinstance(job.parent(function), ast.ClassDef)
     argument = written(calls[0], name, _parameters(function).index(name) - own) if len(calls) == 1 else None
     if argument is None:
-        raise Uncertain(words, at(Spot(source, function)))
+        raise Uncertain(words, function)
     return argument
 
 
-def _stores(source: Source, name: str, function: ast.AST | None) -> list[ast.stmt]:
-    """The statements of a function, or of the top of the file, that bind a name, in order."""
-    statements: dict[int, ast.stmt] = {}
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
-            statement = next((a for a in ancestors(source, node) if isinstance(a, ast.stmt)), None)
-            if statement is not None and function_of(source, node) is function:
-                statements[id(statement)] = statement
-    return sorted(statements.values(), key=lambda one: one.lineno)
+def _stores(job: Job, name: ast.Name, *, top: bool = False) -> list[ast.stmt]:
+    """The statements of the function around a name, or of the top of its file, that bind it, in order."""
+    stores = job.stores(name.id, None if top else job.function_of(name), job.file(name))
+    return sorted(dict.fromkeys(map(job.statement_of, stores)), key=lambda one: one.lineno)
 
 
-def _bound(source: Source, name: ast.Name, words: str) -> NamedInputs:
-    function = function_of(source, name)
-    stores = _stores(source, name.id, function)
-    if not stores and function is not None:
-        stores = _stores(source, name.id, None)
-    block = getattr(source.parents.get(stores[-1]), "body", []) if stores else []
+def _bound(job: Job, name: ast.Name, words: str) -> NamedInputs:
+    stores = _stores(job, name) or _stores(job, name, top=True)
+    block = getattr(job.parent(stores[-1]), "body", []) if stores else []
     plain = isinstance(block, list) and all(
         one in block and isinstance(one, ast.Assign | ast.AnnAssign) for one in stores
     )
-    used = _used(source, name, block) if plain and stores else None
+    used = _used(job, name, block) if plain and stores else None
     if used is None or block.index(used) <= block.index(stores[-1]):
-        raise Uncertain(words, at(Spot(source, stores[-1] if stores else name)))
-    around = source.parents.get(name)
+        raise Uncertain(words, stores[-1] if stores else name)
+    around = job.parent(name)
     stretch = isinstance(around, ast.Subscript) and isinstance(around.slice, ast.Slice)
-    return NamedInputs(
-        source, name.id, block, stores[-1], used, ast.unparse(around) if stretch and around else ""
-    )
+    return NamedInputs(name.id, block, stores[-1], used, ast.unparse(around) if stretch and around else "")
 
 
-def _used(source: Source, node: ast.AST, block: list[ast.stmt]) -> ast.stmt | None:
+def _used(job: Job, node: ast.AST, block: list[ast.stmt]) -> ast.stmt | None:
     """The statement of a block in which something is done: itself, or by way of a function that is called."""
-    chain = [node, *ancestors(source, node)]
+    chain = [node, *job.ancestors(node)]
     direct = next((one for one in block if any(one is other for other in chain)), None)
     if direct is not None and not isinstance(direct, ast.FunctionDef | ast.ClassDef):
         return direct
     reaching = {one.name for one in chain if isinstance(one, ast.FunctionDef)}
-    defined = [one for one in ast.walk(source.tree) if isinstance(one, ast.FunctionDef)]
+    defined = [one for one in ast.walk(job.file(node).tree) if isinstance(one, ast.FunctionDef)]
     for _ in range(_DEEP):
         reaching |= {one.name for one in defined if reaching & _names(one)}
-    return next(
-        (
-            one
-            for one in block
-            if not isinstance(one, ast.FunctionDef | ast.ClassDef) and reaching & _names(one)
-        ),
-        None,
-    )
+    running = [one for one in block if not isinstance(one, ast.FunctionDef | ast.ClassDef)]
+    return next((one for one in running if reaching & _names(one)), None)
 
 
 def _names(node: ast.AST) -> set[str]:
     return {called(one) for one in ast.walk(node) if isinstance(one, ast.Call)}
 
 
-def _is_frame(source: Source, name: ast.Name, depth: int = 4) -> bool:
+def _is_frame(job: Job, name: ast.Name, depth: int = 4) -> bool:
     """Whether a name is bound, in the end, to a table of pandas: what is taken of it by a key are columns."""
-    stores = _stores(source, name.id, function_of(source, name)) or _stores(source, name.id, None)
+    stores = _stores(job, name) or _stores(job, name, top=True)
     value = getattr(stores[-1], "value", None) if stores else None
     if value is None or depth == 0:
         return False
@@ -201,5 +185,5 @@ def _is_frame(source: Source, name: ast.Name, depth: int = 4) -> bool:
     if words & _FRAMES:
         return True
     return any(
-        isinstance(one, ast.Name) and one.id != name.id and _is_frame(source, one, depth - 1) for one in inner
+        isinstance(one, ast.Name) and one.id != name.id and _is_frame(job, one, depth - 1) for one in inner
     )

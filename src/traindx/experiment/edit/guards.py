@@ -7,7 +7,6 @@ import ast
 from traindx.experiment.edit.draft import Draft
 from traindx.experiment.edit.new_number import short
 from traindx.source.domains import DOMAINS
-from traindx.source.script import Source
 
 _GUARDS = ("clamp", "1e-", "eps", "clip(")
 
@@ -19,7 +18,6 @@ def is_guarded(text: str) -> bool:
 
 def put_guard(
     draft: Draft,
-    source: Source,
     inner: ast.expr,
     name: str,
     *,
@@ -35,34 +33,30 @@ def put_guard(
     domain = DOMAINS[name]
     step = short(domain.margin if margin is None else margin)
     if domain.added and not below:
-        new = f"{draft.text(source, inner)} + {step}"
-        around = source.parents.get(inner)
+        new = f"{draft.text(inner)} + {step}"
+        around = draft.parent(inner)
         alone = isinstance(around, ast.Call) and inner in around.args
-        draft.replace(source, inner, new if alone else f"({new})")
+        draft.replace(inner, new if alone else f"({new})")
         return new
     low = least or (None if domain.low is None else _moved(domain.low, "+", step))
     high = None if domain.high is None else _moved(domain.high, "-", step)
     method = f".clamp({low}, {high})" if high is not None else f".clamp_min({low})"
-    if isinstance(inner, ast.Name) and (here := _used_besides(source, inner)) is not None:
-        draft.before(source, here, f"{inner.id} = {inner.id}{method}")
+    if isinstance(inner, ast.Name) and (here := _used_besides(draft, inner)) is not None:
+        draft.before(here, f"{inner.id} = {inner.id}{method}")
         return inner.id + method
-    return draft.follow(source, inner, method)
+    return draft.follow(inner, method)
 
 
-def _used_besides(source: Source, name: ast.Name) -> ast.stmt | None:
+def _used_besides(draft: Draft, name: ast.Name) -> ast.stmt | None:
     """The statement of a name that its block uses again later.
 
     A loss of which only one part is bounded falls for ever through the other.
     """
-    at: ast.AST | None = name
-    while at is not None and not isinstance(at, ast.stmt):
-        at = source.parents.get(at)
-    block = getattr(source.parents.get(at), "body", None) if at is not None else None
-    if at is None or not isinstance(block, list) or at not in block:
-        return None
-    later = [node for one in block[block.index(at) :] for node in ast.walk(one)]
+    statement = draft.statement_of(name)
+    block = draft.block(statement)
+    later = [node for one in block[block.index(statement) :] for node in ast.walk(one)]
     uses = [one for one in later if isinstance(one, ast.Name) and one.id == name.id]
-    return at if len(uses) > 1 else None
+    return statement if len(uses) > 1 else None
 
 
 def _moved(edge: float, sign: str, step: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,20 +12,21 @@ from traindx.core import files
 from traindx.core.nouns import Place, Run
 from traindx.evidence.inside import facts, number, word
 from traindx.experiment.edit.draft import Draft
+from traindx.experiment.edit.names import assigned, imported, spelled_as
+from traindx.experiment.edit.nodes import Nodes
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.anchors_of_loop import optimizers
-from traindx.source.edit_pieces import statement
 from traindx.source.execution import CallEvent
 from traindx.source.roles import is_scheduler
 from traindx.source.script import Script, Source
 from traindx.source.training import Iteration, Training
-from traindx.source.values import DictValue, ListValue, Made, Spot, Value, options
+from traindx.source.values import DictValue, ListValue, Made, Value, options
 
 _LOADERS = ("DataLoader", "StatefulDataLoader")
 
 
 @dataclass
-class Job:
+class Job(Nodes):
     """One edit being written; `texts` are files as an earlier edit has left them."""
 
     script: Script
@@ -56,16 +57,34 @@ class Job:
         folder = self.facts.get("folder")
         return folder if isinstance(folder, str) and os.path.isdir(folder) else os.getcwd()
 
+    def spelled(self, near: ast.AST, name: str) -> str:
+        """`torch.nn.Linear` as the file of a node would write it; `import torch` is added where needed."""
+        text = spelled_as(imported(self.file(near)), name)
+        if text is None:
+            self.draft.add_import(near, f"import {name.partition('.')[0]}")
+        return text or name
+
+    def fresh(self, near: ast.AST, wanted: str) -> str:
+        """A name that neither the file of a node nor the draft uses yet."""
+        tree = self.file(near).tree
+        used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | assigned(tree) | self.draft.names
+        name, count = wanted, 2
+        while name in used:
+            name, count = f"{wanted}_{count}", count + 1
+        self.draft.names.add(name)
+        return name
+
     def source_at(self, place: Place | None) -> Source | None:
         """The file of the script that a place is in."""
         return next((s for s in self.script.sources if place is not None and s.path == place.file), None)
 
-    def statement_at(self, place: Place | None) -> tuple[Source | None, ast.stmt | None]:
-        """The file and the statement that begins on the line of a place."""
+    def statement_at(self, place: Place | None) -> ast.stmt | None:
+        """The statement that begins on the line of a place."""
         source = self.source_at(place)
-        nodes = ast.walk(source.tree) if source is not None and place is not None else ()
-        line = place.line if place is not None else None
-        return source, next((n for n in nodes if isinstance(n, ast.stmt) and n.lineno == line), None)
+        if source is None or place is None:
+            return None
+        nodes = ast.walk(source.tree)
+        return next((n for n in nodes if isinstance(n, ast.stmt) and n.lineno == place.line), None)
 
     def calls(self, test: Callable[[Made], bool]) -> list[CallEvent]:
         """The calls of the script for which a test holds, in the order in which they run."""
@@ -106,7 +125,7 @@ class Job:
 
     def schedulers(self) -> list[Made]:
         """The learning-rate schedulers that the script makes."""
-        return [e.value for e in self.calls(is_scheduler)]
+        return [e.value for e in self.calls(is_scheduler) if e.value.spot is not None]
 
     def iteration(self) -> Iteration:
         """The loop that trains; raises Uncertain when none is found."""
@@ -116,7 +135,7 @@ class Job:
         if iteration.managed:
             raise Uncertain(
                 f"Line {iteration.loop.spot.line} runs the loop: change it there by hand.",
-                at(iteration.loop.spot),
+                iteration.loop.spot,
             )
         return iteration
 
@@ -143,24 +162,11 @@ def once(events: Iterable[CallEvent]) -> list[CallEvent]:
     return list({id(event.spot.node): event for event in events}.values())
 
 
-def written(call: ast.Call, name: str, position: int) -> ast.expr | None:
-    """The expression that a call gives for an argument."""
-    for one in call.keywords:
-        if one.arg == name:
-            return one.value
-    if position < 0:
-        return None
-    front = call.args[: position + 1]
-    if len(front) == position + 1 and not any(isinstance(one, ast.Starred) for one in front):
-        return front[position]
-    return None
-
-
-def call_of(made: Made) -> tuple[Source, ast.Call]:
-    """The file and the node of a call; raises Uncertain when it has none."""
+def call_of(made: Made) -> ast.Call:
+    """The node of a call; raises Uncertain when it has none."""
     if made.spot is None or not isinstance(made.spot.node, ast.Call):
         raise Uncertain(f"The call of {made.short or made.name} was not found in the script.")
-    return made.spot.source, made.spot.node
+    return made.spot.node
 
 
 def group_values(optimizer: Made, name: str) -> list[Value]:
@@ -169,43 +175,3 @@ def group_values(optimizer: Made, name: str) -> list[Value]:
     groups = next(iter(options(first)), None)
     tables = groups.items if isinstance(groups, ListValue) else []
     return [one.items[name] for one in tables if isinstance(one, DictValue) and name in one.items]
-
-
-def statement_of(spot: Spot) -> ast.stmt:
-    """The statement around a piece; raises Uncertain when there is none."""
-    around = statement(spot)
-    if around is None:
-        raise Uncertain(
-            "This is not part of a statement: change it by hand.", Place(spot.source.path, spot.line)
-        )
-    return around
-
-
-def ancestors(source: Source, node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes around a node, from inside out."""
-    at = source.parents.get(node)
-    while at is not None:
-        yield at
-        at = source.parents.get(at)
-
-
-def function_of(source: Source, node: ast.AST) -> ast.AST | None:
-    """The function around a node; None at the top of the file."""
-    inside = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-    return next((one for one in ancestors(source, node) if isinstance(one, inside)), None)
-
-
-def called(node: ast.AST | None) -> str:
-    """The last name of what a call calls, or of a name or attribute; empty for anything else."""
-    node = node.func if isinstance(node, ast.Call) else node
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-
-
-def receiver(node: ast.AST | None) -> ast.expr | None:
-    """The expression whose method a call calls; None for other nodes."""
-    return node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
-
-
-def at(spot: Spot | None) -> Place | None:
-    """A spot as a place."""
-    return Place(spot.source.path, spot.line) if spot is not None else None

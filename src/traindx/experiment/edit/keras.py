@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from traindx.experiment.edit.job import Job, at, call_of, once, written
-from traindx.experiment.edit.names import add_import, imported, spelled_as
+from traindx.experiment.edit.job import Job, call_of, once
+from traindx.experiment.edit.names import imported, spelled_as
 from traindx.experiment.edit.new_number import Wanted
+from traindx.experiment.edit.nodes import written
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.trainers import add_to_list
 from traindx.experiment.edit.value_origin import change
 from traindx.source.execution import CallEvent
 from traindx.source.keras import Compiled, compiled, models
-from traindx.source.script import Source
 from traindx.source.values import Const, Made
 
 _OPTIMIZERS = "keras.optimizers."
@@ -46,11 +47,11 @@ _WEIGHTED = frozenset("Dense Conv1D Conv2D Conv3D SeparableConv1D SeparableConv2
 
 @dataclass(frozen=True)
 class KerasOptimizer:
-    """An optimizer: made by a call, or named in a call of `compile`."""
+    """An optimizer: `call` makes it, or is the call of `compile` that it is `named` in."""
 
     kind: str
-    made: Made | None
-    event: CallEvent | None = None
+    call: Made
+    named: bool = False
 
     def default(self, name: str) -> float | None:
         return _DEFAULTS.get(f"{self.kind}.{name}", _DEFAULTS.get(name))
@@ -70,7 +71,7 @@ def _by_name(model: Compiled) -> Iterator[KerasOptimizer]:
         name = _DEFAULT
     kind = _CLASSES.get(name.lower()) if isinstance(name, str) else None
     if kind is not None:
-        yield KerasOptimizer(kind, None, model.event)
+        yield KerasOptimizer(kind, model.event.value, named=True)
 
 
 def uses_keras(job: Job) -> bool:
@@ -80,22 +81,22 @@ def uses_keras(job: Job) -> bool:
     return bool(optimizers(job) or compiled(job.training.trace))
 
 
-def keras_name(job: Job, source: Source, name: str) -> str:
-    """`keras.optimizers.Adam` as this file would write it, with the import that is missing."""
-    known = imported(source)
+def keras_name(job: Job, near: ast.AST, name: str) -> str:
+    """`keras.optimizers.Adam` as the file of a node would write it, with the import that is missing."""
+    known = imported(job.file(near))
     for root in ("", "tensorflow."):
         text = spelled_as(known, root + name)
         if text is not None:
             return text
     of_tensorflow = any(one.startswith("tensorflow.") for one in known)
-    add_import(job.draft, source, "from tensorflow import keras" if of_tensorflow else "import keras")
+    job.draft.add_import(near, "from tensorflow import keras" if of_tensorflow else "import keras")
     return name
 
 
-def layer_text(job: Job, source: Source, call: str) -> str:
-    """`Dropout(0.2)` as this file would make the layer."""
+def layer_text(job: Job, near: ast.AST, call: str) -> str:
+    """`Dropout(0.2)` as the file of a node would make the layer."""
     kind = call.partition("(")[0]
-    return keras_name(job, source, f"keras.layers.{kind}") + call.removeprefix(kind)
+    return keras_name(job, near, f"keras.layers.{kind}") + call.removeprefix(kind)
 
 
 def set_option(job: Job, name: str, wanted: Wanted, like: str) -> str:
@@ -107,29 +108,27 @@ def set_option(job: Job, name: str, wanted: Wanted, like: str) -> str:
 
 
 def _set(job: Job, one: KerasOptimizer, name: str, wanted: Wanted, like: str) -> str:
-    spot = one.made.spot if one.made is not None else one.event.spot if one.event is not None else None
     if name in _TAKES and one.kind not in _TAKES[name]:
-        raise Uncertain(f"{one.kind} takes no {name}.", at(spot))
+        raise Uncertain(f"{one.kind} takes no {name}.", one.call.spot)
     default = one.default(name)
-    if one.made is not None:
+    if not one.named:
         position = _POSITIONS.get(f"{one.kind}.{name}", _POSITIONS.get(name, -1))
-        return change(job, one.made, name, position, wanted, like, default)
+        return change(job, one.call, name, position, wanted, like, default)
     if wanted.factor is None and wanted.value == default:
-        raise Uncertain(f"{name} is {default:g} already: nothing sets it.", at(spot))
+        raise Uncertain(f"{name} is {default:g} already: nothing sets it.", one.call.spot)
     return construct(job, one, name, wanted.literal(default if default is not None else 0.0))
 
 
 def construct(job: Job, one: KerasOptimizer, name: str, value: str) -> str:
     """`optimizer="adam"` becomes `optimizer=keras.optimizers.Adam(name=value)`."""
-    assert one.event is not None
-    source, call = call_of(one.event.value)
-    new = f"{keras_name(job, source, f'{_OPTIMIZERS}{one.kind}')}({name}={value})"
+    call = call_of(one.call)
+    new = f"{keras_name(job, call, f'{_OPTIMIZERS}{one.kind}')}({name}={value})"
     old = written(call, "optimizer", 0)
     if old is None:
-        job.draft.keyword(source, call, "optimizer", new)
+        job.draft.keyword(call, "optimizer", new)
         return f"optimizer={new} in line {call.lineno}"
-    text = job.draft.text(source, old)
-    job.draft.replace(source, old, new)
+    text = job.draft.text(old)
+    job.draft.replace(old, new)
     return f"{text} -> {new} in line {call.lineno}"
 
 
@@ -161,12 +160,12 @@ def add_callback(job: Job, new: str, *others: str) -> str:
     """One more callback in every fit; raises Uncertain where it has one like it, or some in a variable."""
     descriptions = []
     for event in fits(job):
-        source, call = call_of(event.value)
+        call = call_of(event.value)
         kind = new.partition("(")[0]
-        text = keras_name(job, source, f"keras.callbacks.{kind}") + new.removeprefix(kind)
+        text = keras_name(job, call, f"keras.callbacks.{kind}") + new.removeprefix(kind)
         same = [e for e in job.training.trace.calls if e.value.short in (kind, *others)]
         if same:
-            raise Uncertain(f"Line {same[0].spot.line} has {same[0].value.short} already.", at(same[0].spot))
+            raise Uncertain(f"Line {same[0].spot.line} has {same[0].value.short} already.", same[0].spot)
         add_to_list(job, event.value, "callbacks", text)
         descriptions.append(f"{new} in the fit of line {call.lineno}")
     return sentence(descriptions)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from traindx.experiment.edit.job import Job, at, call_of, written
+from traindx.experiment.edit.job import Job, call_of
+from traindx.experiment.edit.nodes import written
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.source.flow import activation_spot
 from traindx.source.keras import Compiled, compiled
@@ -19,10 +20,9 @@ def fit_to_loss(job: Job) -> str:
     """One argument: `from_logits` of the loss, or the activation of the last layer."""
     descriptions = [_of_compiled(job, one) for one in compiled(job.training.trace)]
     descriptions += [_of_loss(job, one) for one in job.training.losses_elsewhere if not one.event.grad_off]
-    done = [one for one in descriptions if one]
-    if not done:
-        raise Uncertain("No output that does not fit its loss was found in the script.")
-    return sentence(done)
+    return sentence(
+        filter(None, descriptions), "No output that does not fit its loss was found in the script."
+    )
 
 
 def _of_compiled(job: Job, one: Compiled) -> str:
@@ -51,21 +51,21 @@ def _of_loss(job: Job, loss: LossCall) -> str:
 
 
 def _from_logits(job: Job, loss: Made, value: str) -> str:
-    source, call = call_of(loss)
-    job.draft.keyword(source, call, "from_logits", value)
+    call = call_of(loss)
+    job.draft.keyword(call, "from_logits", value)
     return f"from_logits={value} in line {call.lineno}"
 
 
 def set_activation(job: Job, layer: Made, name: str) -> str:
     """The activation of a layer, which may be given as its second argument."""
-    source, call = call_of(layer)
+    call = call_of(layer)
     given = written(call, "activation", 0 if layer.short == "Activation" else 1)
     if layer.short not in ("Dense", "Activation") or (given is None and layer.short == "Activation"):
-        raise Uncertain(f"Give the output the activation {name}.", at(activation_spot(layer)))
+        raise Uncertain(f"Give the output the activation {name}.", activation_spot(layer))
     if given is not None and not isinstance(given, ast.keyword):
-        job.draft.replace(source, given, f'"{name}"')
+        job.draft.replace(given, f'"{name}"')
     else:
-        job.draft.keyword(source, call, "activation", f'"{name}"')
+        job.draft.keyword(call, "activation", f'"{name}"')
     return f"activation={name} in line {call.lineno}"
 
 
@@ -79,6 +79,6 @@ def fit_to_targets(job: Job) -> str:
             descriptions.append(set_activation(job, one.last, "sigmoid"))
         elif one.loss in _REGRESSION and one.activation in ("sigmoid", "tanh", "softmax", "relu"):
             descriptions.append(set_activation(job, one.last, "linear"))
-    if not descriptions:
-        raise Uncertain("No activation of the output that does not fit the targets was found in the script.")
-    return sentence(descriptions)
+    return sentence(
+        descriptions, "No activation of the output that does not fit the targets was found in the script."
+    )

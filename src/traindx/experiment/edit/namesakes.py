@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 
 from traindx.experiment.edit import configs
-from traindx.experiment.edit.job import Job, called
+from traindx.experiment.edit.job import Job
+from traindx.experiment.edit.nodes import called
 from traindx.experiment.edit.paths import file_of
 from traindx.source.values import Const, Spot
 

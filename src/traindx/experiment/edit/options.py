@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from traindx.experiment.edit.job import ancestors, called
+from traindx.experiment.edit.nodes import ancestors, called
 from traindx.source.script import Source
 from traindx.source.values import Const, Spot, Unknown, Value
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from traindx.core.nouns import Edit, Grade, Place
+from traindx.core.nouns import Edit, Place
+from traindx.source.script import Script
+from traindx.source.values import Spot
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,6 @@ class Edited:
 
     edits: tuple[Edit, ...]
     text: str
-    grade: Grade = "ask"
     args: tuple[str, ...] | None = None
     sources: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -33,16 +35,24 @@ class Instruction:
 
 
 class Uncertain(Exception):
-    """No edit is certain; the message says what to do by hand."""
+    """No edit is certain; the message says what to do by hand, and `where`."""
 
-    def __init__(self, text: str, place: Place | None = None) -> None:
+    def __init__(self, text: str, where: Place | Spot | ast.AST | None = None) -> None:
         super().__init__(text)
-        self.place = place
+        self._where = where
 
-    def instruction(self) -> Instruction:
-        return Instruction(str(self), self.place)
+    def instruction(self, script: Script) -> Instruction:
+        where = self._where
+        if isinstance(where, ast.AST):
+            where = Spot(script.source_of(where), where)
+        return Instruction(
+            str(self), Place(where.source.path, where.line) if isinstance(where, Spot) else where
+        )
 
 
-def sentence(descriptions: Iterable[str]) -> str:
-    """What an edit changed, as one sentence with each part once."""
-    return "; ".join(dict.fromkeys(descriptions)) + "."
+def sentence(descriptions: Iterable[str], otherwise: str = "", where: Place | None = None) -> str:
+    """What an edit changed, as one sentence with each part once; Uncertain with `otherwise` for nothing."""
+    parts = list(dict.fromkeys(descriptions))
+    if otherwise and not parts:
+        raise Uncertain(otherwise, where)
+    return "; ".join(parts) + "."

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from traindx.experiment.edit.job import Job, at, call_of, written
+from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.lightning_cli import set_in_cli
-from traindx.experiment.edit.names import add_import, imported, spelled_as
+from traindx.experiment.edit.names import imported, spelled_as
 from traindx.experiment.edit.new_number import Wanted
+from traindx.experiment.edit.nodes import written
 from traindx.experiment.edit.result import Uncertain
 from traindx.experiment.edit.value_origin import change
-from traindx.source.script import Source
 from traindx.source.trainer_settings import TrainerSetting, trainer_setting
 from traindx.source.values import Const, Made
 
@@ -27,14 +27,14 @@ def set_in_trainer(job: Job, name: str, wanted: Wanted, like: str = "") -> str:
 
 def write_in_trainer(job: Job, setting: TrainerSetting, text: str) -> str:
     """A trainer's setting that is a word or a truth value."""
-    source, call = call_of(setting.call)
+    call = call_of(setting.call)
     old = written(call, setting.keyword, -1)
     given = isinstance(old, ast.Constant) or (isinstance(old, ast.Attribute) and old.attr.isupper())
     if setting.call.open or not (old is None or given):
-        raise Uncertain(f"Set {setting.keyword} to {text} in line {call.lineno}.", at(setting.call.spot))
+        raise Uncertain(f"Set {setting.keyword} to {text} in line {call.lineno}.", setting.call.spot)
     if word_of(setting) == text.strip('"'):
-        raise Uncertain(f"{setting.keyword} is {text} already in line {call.lineno}.", at(setting.call.spot))
-    job.draft.keyword(source, call, setting.keyword, text)
+        raise Uncertain(f"{setting.keyword} is {text} already in line {call.lineno}.", setting.call.spot)
+    job.draft.keyword(call, setting.keyword, text)
     return f"{setting.keyword}={text} in line {call.lineno}"
 
 
@@ -47,9 +47,9 @@ def word_of(setting: TrainerSetting) -> str:
     return name.rpartition(".")[2].lower() if value is not None and name else str(setting.default)
 
 
-def framework_name(job: Job, source: Source, name: str) -> str:
-    """`lightning.pytorch.callbacks.EarlyStopping` as this file would write it, with the import it needs."""
-    known = imported(source)
+def framework_name(job: Job, near: ast.AST, name: str) -> str:
+    """`lightning.pytorch.callbacks.EarlyStopping` as the file of a node would write it."""
+    known = imported(job.file(near))
     tail = name.partition(".")[2]
     if name.startswith("lightning."):
         old = any(one.startswith("pytorch_lightning") for one in known)
@@ -62,23 +62,22 @@ def framework_name(job: Job, source: Source, name: str) -> str:
     text = spelled_as(known, name)
     if text is None:
         module, _, text = name.rpartition(".")
-        add_import(job.draft, source, f"from {module} import {text}")
+        job.draft.add_import(near, f"from {module} import {text}")
     return text
 
 
 def add_to_list(job: Job, made: Made, keyword: str, new: str) -> str:
     """One more element in a list that a call takes."""
-    source, call = call_of(made)
+    call = call_of(made)
     given = written(call, keyword, -1)
     if given is None and not made.open:
-        job.draft.keyword(source, call, keyword, f"[{new}]")
+        job.draft.keyword(call, keyword, f"[{new}]")
     elif isinstance(given, ast.List) and given.elts:
-        _, end = job.draft.span(source, given.elts[-1])
-        job.draft.splice(source, (end, end), f", {new}")
+        job.draft.wrap(given.elts[-1], "", f", {new}")
     elif isinstance(given, ast.List):
-        job.draft.replace(source, given, f"[{new}]")
+        job.draft.replace(given, f"[{new}]")
     elif isinstance(given, ast.Name | ast.Attribute):
-        job.draft.replace(source, given, f"[*{job.draft.text(source, given)}, {new}]")
+        job.draft.replace(given, f"[*{job.draft.text(given)}, {new}]")
     else:
-        raise Uncertain(f"Give {new} to the {keyword} of line {call.lineno}.", at(made.spot))
+        raise Uncertain(f"Give {new} to the {keyword} of line {call.lineno}.", made.spot)
     return f"{new} in the {keyword} of line {call.lineno}"

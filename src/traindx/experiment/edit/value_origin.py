@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator
 
 from traindx.experiment.edit import configs
-from traindx.experiment.edit.job import Job, at, call_of, written
+from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.lightning_cli import set_in_cli
 from traindx.experiment.edit.namesakes import namesake
 from traindx.experiment.edit.new_number import Wanted
+from traindx.experiment.edit.nodes import written
 from traindx.experiment.edit.options import given_value, option_of, with_value
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.execution import CallEvent
@@ -44,7 +45,7 @@ def change(
     in_cli = set_in_cli(job, name, wanted)
     if in_cli:
         return in_cli.rstrip(".")
-    source, call = call_of(made)
+    call = call_of(made)
     value = made.argument(position, name)
     expression = written(call, name, position)
     if value is None:
@@ -52,15 +53,13 @@ def change(
             description = _by_name(job, name, wanted)
             if description:
                 return description
-            raise Uncertain(
-                f"Set {name} in line {call.lineno}, where the arguments are unpacked.", at(made.spot)
-            )
+            raise Uncertain(f"Set {name} in line {call.lineno}, where the arguments are unpacked.", made.spot)
         if wanted.factor is not None and default is None:
-            raise Uncertain(f"Give {name} in line {call.lineno}: it is not set there.", at(made.spot))
+            raise Uncertain(f"Give {name} in line {call.lineno}: it is not set there.", made.spot)
         if wanted.factor is None and wanted.value == default:
-            raise Uncertain(f"{name} is {default:g} already: nothing sets it.", at(made.spot))
+            raise Uncertain(f"{name} is {default:g} already: nothing sets it.", made.spot)
         text = wanted.literal(default if default is not None else 0.0)
-        job.draft.keyword(source, call, name, text)
+        job.draft.keyword(call, name, text)
         return f"{name}={text} in {_where(made.spot)}"
     for one in _alternatives(job, name, value):
         description = (
@@ -101,13 +100,31 @@ def _on_command_line(job: Job, name: str, value: Value, wanted: Wanted) -> str:
         return job.settled.setdefault((name, index), words)
     if option.default is None or isinstance(value, Const):
         return ""
-    old_text = job.draft.text(option.default.source, option.default.node)
     constant = getattr(option.default.node, "value", None)
     if not isinstance(constant, int | float) or isinstance(constant, bool):
         return ""
-    new = wanted.literal(float(constant), old_text)
-    job.draft.replace(option.default.source, option.default.node, new)
-    return f"{name} {old_text} -> {new} in {_where(option.default)}, the default of {option.flags[-1]}"
+    words = rewritten(job, name, option.default.node, wanted, constant)
+    return f"{words} in {_where(option.default)}, the default of {option.flags[-1]}"
+
+
+def rewritten(job: Job, name: str, node: ast.AST, wanted: Wanted, old: float | None) -> str:
+    """A value written otherwise where it is: `lr 0.1 -> 0.01`; `old` is the number that a literal is."""
+    text = job.draft.text(node)
+    if old is None and isinstance(node, ast.expr):
+        new = wanted.expression(node, text)
+    else:
+        new = wanted.literal(float(old or 0.0), text)
+    job.draft.replace(node, new)
+    return f"{name} {text} -> {new}"
+
+
+def in_group(job: Job, name: str, value: Value, wanted: Wanted) -> str:
+    """A setting of a group of parameters."""
+    spot = value.spot
+    if spot is None or not isinstance(spot.node, ast.expr):
+        raise Uncertain(f"A group of the optimizer has a computed {name}: change it by hand.", spot)
+    old = number(value) if isinstance(spot.node, ast.Constant) else None
+    return f"{rewritten(job, name, spot.node, wanted, old)} in line {spot.line}"
 
 
 def _by_name(job: Job, name: str, wanted: Wanted) -> str:
@@ -117,10 +134,8 @@ def _by_name(job: Job, name: str, wanted: Wanted) -> str:
         return _set_in_file(job, name, *origin, wanted)
     if origin is None or origin.spot is None:
         return ""
-    text = job.draft.text(origin.spot.source, origin.spot.node)
-    new = wanted.literal(number(origin) or 0.0, text)
-    job.draft.replace(origin.spot.source, origin.spot.node, new)
-    return f"{name} {text} -> {new} in {_where(origin.spot)}"
+    words = rewritten(job, name, origin.spot.node, wanted, number(origin) or 0.0)
+    return f"{words} in {_where(origin.spot)}"
 
 
 def _computed(value: Value) -> bool:
@@ -163,21 +178,21 @@ def _at_literal(job: Job, made: Made, name: str, value: Value, wanted: Wanted, l
     others = strangers(job, spot, *like)
     if others:
         return ""
-    text = job.draft.text(spot.source, spot.node)
+    text = job.draft.text(spot.node)
     new = wanted.literal(old, text)
     if new == text:
-        raise Uncertain(f"{name} is {text} already in {_where(spot)}.", at(spot))
-    job.draft.replace(spot.source, spot.node, new)
+        raise Uncertain(f"{name} is {text} already in {_where(spot)}.", spot)
+    job.draft.replace(spot.node, new)
     shared = sorted({one.spot.line for one, _ in uses(job, spot) if one.value is not made and _counts(one)})
     also = f" (also used in line {', '.join(map(str, shared[:3]))})" if shared else ""
     return f"{name} {text} -> {new} in {_where(spot)}{also}"
 
 
 def _at_call(job: Job, made: Made, name: str, expression: ast.expr | None, wanted: Wanted) -> str:
-    source, call = call_of(made)
+    call = call_of(made)
     if expression is None:
-        raise Uncertain(f"Change {name} where the arguments of line {call.lineno} are made.", at(made.spot))
-    text = job.draft.text(source, expression)
+        raise Uncertain(f"Change {name} where the arguments of line {call.lineno} are made.", made.spot)
+    text = job.draft.text(expression)
     if isinstance(expression, ast.Constant | ast.UnaryOp) and isinstance(
         getattr(expression, "value", None), int | float
     ):
@@ -185,10 +200,10 @@ def _at_call(job: Job, made: Made, name: str, expression: ast.expr | None, wante
     else:
         new = wanted.expression(expression, text)
     if wanted.factor is not None and re.search(rf"\* {re.escape(new.rpartition('* ')[2])}$", text):
-        raise Uncertain(f"{name} is scaled already in line {call.lineno}.", at(made.spot))
+        raise Uncertain(f"{name} is scaled already in line {call.lineno}.", made.spot)
     if new == text:
-        raise Uncertain(f"{name} is {text} already in line {call.lineno}.", at(made.spot))
-    job.draft.replace(source, expression, new)
+        raise Uncertain(f"{name} is {text} already in line {call.lineno}.", made.spot)
+    job.draft.replace(expression, new)
     return f"{name}={text} -> {name}={new} in {_where(made.spot)}"
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx.evidence.inside import Fact, facts, number, word
-from traindx.experiment.arms import Arm, Outcome, Workshop
+from traindx.experiment.arms import Arm, Outcome, Progress, Workshop
 from traindx.experiment.changes.stopping import DIVERGED_TEXT as DIVERGED
 from traindx.experiment.edited_arms import EditedArms, unreachable
 from traindx.experiment.lr_find.answer import STEPS_LEAST, RangeAnswer, answer
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 # The control moves so little that its loss is that of the first weights.
 _STILL = 1e-9
 Notify = Callable[[str, Sequence[Arm]], None]
-Progress = Callable[[Arm, int, float], None]
 
 
 _NO_RAMP = (

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
 
 _WINDOW_LEAST, _WINDOW_MOST = 10, 100
+_STILL = 0.01
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def start_and_end(loss: FloatArray) -> tuple[float, float]:
     return float(loss[0]), float(np.median(loss[-few:]))
 
 
-def still_falling(loss: FloatArray, *, part: float = 0.02) -> bool:
+def still_falling(loss: FloatArray) -> bool:
     """Whether the second half ends clearly lower than it began: by noise, and by a part of the whole fall."""
     half = loss[loss.size // 2 :]
     if half.size < 8:
@@ -71,4 +72,4 @@ def still_falling(loss: FloatArray, *, part: float = 0.02) -> bool:
     early, late = half[:third], half[-third:]
     fall = float(np.median(early) - np.median(late))
     size = max(abs(float(loss[0]) - float(np.median(late))), abs(float(np.median(early))), 1e-12)
-    return significant_rise(early, late) < -2.0 and fall > part * size * 0.5
+    return significant_rise(early, late) < -2.0 and fall > _STILL * size

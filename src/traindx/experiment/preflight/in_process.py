@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +45,7 @@ def preflight(
 
     course = _RepeatedTraining(model, loss_fn, _as_loader(loader, steps), optimizer)
     attempts: dict[str, Attempt] = {}
-    with tempfile.TemporaryDirectory(prefix="traindx-preflight-") as folder, course.kept():
+    with tempfile.TemporaryDirectory(prefix="traindx-preflight-") as folder, course.streams.kept():
         for at, name in enumerate(ARMS):
             left = time_budget - (time.monotonic() - began)
             limit = max(1.0, left / (len(ARMS) - at)) if at else 0.4 * time_budget
@@ -110,18 +109,9 @@ class _RepeatedTraining:
         self._loss_fn = _as_written(loss_fn)
         self._loader = loader
         self._optimizer = optimizer
-        self._streams = Streams()
+        self.streams = Streams()
         self._device = next((one.device for one in model.parameters()), None)
         self._steps = 0
-
-    @contextlib.contextmanager
-    def kept(self) -> Iterator[None]:
-        """Every stream of random numbers as it was, afterwards."""
-        self._streams.save()
-        try:
-            yield
-        finally:
-            self._streams.restore()
 
     def attempt(self, name: str, folder: Path, steps: int, seconds: float) -> Attempt:
         """Train copies as one of the arms, for so many steps or seconds."""
@@ -131,7 +121,7 @@ class _RepeatedTraining:
         from traindx.observe.recorder import Stopped
 
         folder.mkdir()
-        self._streams.restore()
+        self.streams.restore()
         began = time.monotonic()
         self._steps, ended, message, change_logs = 0, "stopped", "", []
         try:
@@ -142,7 +132,7 @@ class _RepeatedTraining:
             message = str(error)
         except Exception as error:
             ended, message = "crashed", f"{type(error).__name__}: {error}".splitlines()[0][:300]
-        runs = read(folder).runs
+        runs = [run for run in read(folder).runs if run.series]
         case = Case(max(runs, key=lambda run: run.last_step or 0)) if runs else None
         refused = next((log.failed for log in change_logs if log.failed), None) or ""
         return Attempt(name, case, ended, message, self._steps, time.monotonic() - began, refused)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.core.nouns import SEVERITIES, Check, Diagnosis, Finding
+from traindx.core.nouns import ACTED_ON, SEVERITIES, Check, Diagnosis, Finding
 from traindx.engine import conclude, examine
 from traindx.evidence.case import Case
 from traindx.evidence.examine import Examination
@@ -111,11 +111,10 @@ class Flight:
     def coverage(self) -> Mapping[str, Check]:
         return {one.check: one for one in self._examination.checks} if self._examination is not None else {}
 
-    def trouble(self, *detectors: str, least: str = "medium") -> Finding | None:
-        """The worst that these detectors found, where it is a defect of at least this severity."""
-        limit = SEVERITIES.index(least)
+    def trouble(self, *detectors: str) -> Finding | None:
+        """The worst that these detectors found, where it is a defect worth acting on."""
         findings = [self.findings[name] for name in detectors if name in self.findings]
-        bad = [one for one in findings if one.symptom is not None and SEVERITIES.index(one.severity) <= limit]
+        bad = [one for one in findings if one.symptom is not None and one.severity in ACTED_ON]
         return min(bad, key=lambda one: SEVERITIES.index(one.severity), default=None)
 
     def checked(self, *detectors: str) -> bool:

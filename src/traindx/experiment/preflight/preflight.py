@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from traindx.engine import case_of
 from traindx.evidence.case import Case
-from traindx.experiment.arms import Arm, Outcome, Workshop
+from traindx.experiment.arms import Arm, Outcome, Progress, Workshop
 from traindx.experiment.edited_arms import CANNOT, EditedArms, unreachable
 from traindx.experiment.preflight.observations import (
     ARMS,
@@ -28,8 +28,6 @@ STEPS = 300
 # The share of the time that is for the first two arms.
 _FIRST = 0.4
 _LEAST_SECONDS = 5.0
-
-Progress = Callable[[Arm, int, float], None]
 
 
 class Unflown(Exception):

@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from traindx.experiment.prove.versions import REMOVED, NoVersion, Version
+from traindx.experiment.prove.versions import REMOVED, NoVersion, SameVersion, Version
 
 _LONGEST = 200
 
@@ -15,7 +15,7 @@ def between(revisions: str, folder: str, store: Path) -> tuple[Version, Version]
     """`main..HEAD`, or `main` against the files as they are; `store` keeps what is not text."""
     first, dots, last = revisions.partition("..")
     last = last.lstrip(".")
-    root = _git(folder, "rev-parse", "--show-toplevel").strip()
+    root = root_of(folder)
     for revision in filter(None, (first, last)):
         if revision.startswith("-"):
             raise NoVersion(f"{revision!r} is no revision of this repository.")
@@ -24,11 +24,16 @@ def between(revisions: str, folder: str, store: Path) -> tuple[Version, Version]
     changed = _git(root, "diff", "--name-only", "--no-renames", "-z", *names, "--").split("\0")
     paths = [path for path in changed if path]
     if not paths:
-        raise NoVersion(f"{revisions}: nothing differs between these versions.")
+        raise SameVersion(f"{revisions}: nothing differs between these versions.")
     before = _version(first, first, root, paths, store)
     if len(names) == 1:
         return before, Version("the files as they are now")
     return before, _version(names[1], names[1], root, paths, store)
+
+
+def root_of(folder: str) -> str:
+    """The folder of the repository that a folder is in."""
+    return _git(folder, "rev-parse", "--show-toplevel").strip()
 
 
 def _version(name: str, revision: str, root: str, paths: list[str], store: Path) -> Version:

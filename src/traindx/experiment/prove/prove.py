@@ -6,18 +6,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from traindx.core.nouns import ACTED_ON, Diagnosis
-from traindx.experiment.arm_diagnosis import examined, rewritten
-from traindx.experiment.arms import Arm, Outcome, Workshop
+from traindx.core.nouns import Diagnosis
+from traindx.experiment.arm_diagnosis import acute, examined, rewritten
+from traindx.experiment.arms import Arm, Notify, Outcome, Workshop
 from traindx.experiment.horizon import LEAST
-from traindx.experiment.measure import Yardstick, gain, gain_error, read_level, yardstick
+from traindx.experiment.measure import Pair, Yardstick, gain, gains_of, read_pair, yardstick
 from traindx.experiment.prove.results import CannotProve, Proved, ProveRequest, VersionVerdict
 from traindx.experiment.prove.sequential import Answer, Decision, decide
 from traindx.experiment.prove.unlike import identical, likenesses
 from traindx.experiment.prove.versions import Version
 from traindx.experiment.treat.before_after import before_after, best_is_worse
-from traindx.experiment.treat.ledger import Ledger, Notify
-from traindx.experiment.treat.remedy_verdict import Pair, changed_symptoms
+from traindx.experiment.treat.ledger import Ledger
+from traindx.experiment.treat.remedy_verdict import changed_symptoms
 from traindx.experiment.treat.request import TreatRequest
 from traindx.knowledge.catalogue import symptom_kind
 from traindx.source.script import Script
@@ -27,6 +27,7 @@ _FOR_PAIRS = 0.85
 _PROXY_PAIRS = 4
 _PACE = Yardstick("step_s")
 _LEAK = "data_leakage"
+_CLEAR = "the answer is clear"
 
 
 class Race:
@@ -64,7 +65,7 @@ class Race:
         self._diagnosis = examined(first.run, rewritten(self._script, self._before.sources))
         self._choose_length(first)
         self._notify("first", {"outcome": first, "shortened": self._shortened})
-        stopped = "the answer is clear"
+        stopped = _CLEAR
         for seed in range(self._rule.most):
             if seed and not self._time_for_a_pair():
                 stopped = "the time is up"
@@ -153,27 +154,25 @@ class Race:
         pairs = self._paired(by, self._runs[other.name], self._runs[leader.name])
         if len(pairs) < 2:
             return None
-        return decide(*_gains(by, pairs), self._rule)
+        return decide(*gains_of(by, pairs), self._rule)
 
     def _by(self, version: Version, other_loss: bool = False) -> Yardstick:
         """How well it went, also of a slow training: whoever asks for speed names it as the metric."""
         run = self._baselines[0].run
         assert run is not None
         altered = other_loss or any(change.alters_loss for change in version.changes)
-        return yardstick(run, (), self._request.metric, other_loss=altered) or Yardstick("loss")
+        by = yardstick(run, (), self._request.metric, other_loss=altered, held_out=True)
+        return by or Yardstick("loss")
 
     def _paired(
         self, by: Yardstick, before: Mapping[int, Outcome], after: Mapping[int, Outcome]
     ) -> list[Pair]:
-        pairs = []
-        for seed, outcome in sorted(after.items()):
-            base = before.get(seed)
-            if base is None or base.run is None or outcome.run is None:
-                continue
-            levels = [read_level(run, by, self._limit) for run in (base.run, outcome.run)]
-            if levels[0] is not None and levels[1] is not None:
-                pairs.append(Pair(seed, levels[0], levels[1]))
-        return pairs
+        pairs = (
+            read_pair(by, before[seed].run, outcome.run, self._limit, seed=seed)
+            for seed, outcome in sorted(after.items())
+            if seed in before
+        )
+        return [pair for pair in pairs if pair is not None]
 
     def _verdict(self, version: Version) -> VersionVerdict:
         by, outcomes = self._by(version), self._runs[version.name]
@@ -211,20 +210,15 @@ class Race:
         return kinds == ["slow"]
 
     def _decided(self, verdict: VersionVerdict) -> VersionVerdict:
-        decision = decide(*_gains(verdict.by, verdict.pairs), self._rule)
+        decision = decide(*gains_of(verdict.by, verdict.pairs), self._rule)
         return self._by_the_best(replace(verdict, answer=decision.answer, decision=decision))
 
     def _by_the_best(self, verdict: VersionVerdict) -> VersionVerdict:
         """Not better where only the end is: the best value, which a checkpoint keeps, became worse."""
-        whole = [
-            (base.run, one.run)
-            for one in verdict.outcomes
-            if (base := self._baselines.get(one.arm.seed)) is not None
-            and base.run is not None
-            and one.run is not None
-        ]
         if verdict.answer != "better" or not verdict.by.name.startswith("val/"):
             return verdict
+        bases = [(self._baselines.get(one.arm.seed), one.run) for one in verdict.outcomes]
+        whole = [(base.run, run) for base, run in bases if base is not None and base.run and run]
         worse = best_is_worse(whole)
         if worse is None:
             return verdict
@@ -246,6 +240,8 @@ class Race:
         verdicts.sort(key=_rank)
         if self._shortened:
             verdicts[0] = self._compared_whole(verdicts[0], first)
+        if stopped == _CLEAR and verdicts[0].answer == "cannot tell":
+            stopped = "further pairs would not change that"
         shop = self._ledger.workshop
         baseline = tuple(self._baselines[seed] for seed in sorted(self._baselines))
         cost = self._ledger.cost(first)
@@ -260,8 +256,7 @@ class Race:
         base = self._baselines[0].run
         if first is None or first.run is None or base is None or not first.steps:
             return verdict
-        sources = {**self._before.sources, **verdict.version.sources}
-        after = examined(first.run, rewritten(self._script, sources))
+        after = examined(first.run, rewritten(self._script, verdict.version.sources))
         gone, fresh = changed_symptoms(self._diagnosis, after)
         scores = before_after(base, first.run, self._limit)
         verdict = replace(verdict, symptom_gone=gone, new_problems=fresh, scores=scores)
@@ -282,10 +277,10 @@ class Race:
             return verdict
         arm = replace(self._arm(verdict.version, 0, None), name=f"{verdict.version.name}, whole")
         [whole] = self._ledger.run([arm])
-        levels = [read_level(run, verdict.by) if run is not None else None for run in (first.run, whole.run)]
-        if levels[0] is None or levels[1] is None:
+        pair = read_pair(verdict.by, first.run, whole.run)
+        if pair is None:
             return verdict
-        agrees = gain(verdict.by, levels[0], levels[1]) * verdict.gain > 0
+        agrees = gain(verdict.by, pair.before, pair.after) * verdict.gain > 0
         if agrees or verdict.answer not in ("better", "worse"):
             return replace(verdict, whole_agrees=agrees)
         reason = "the shortened runs say so, but one pair of whole runs says the opposite"
@@ -313,20 +308,10 @@ class Race:
         return Proved(self._before, (first,), None, tuple(verdicts), cost, stopped=stopped)
 
 
-def _gains(by: Yardstick, pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
-    gains = [gain(by, pair.before, pair.after) for pair in pairs]
-    return gains, [gain_error(by, pair.before, pair.after) for pair in pairs]
-
-
 def _leak(diagnosis: Diagnosis) -> str:
     """What shows that answers of the validation are known in training; empty where nothing does."""
-    for problem in diagnosis.problems:
-        first = problem.hypotheses[0] if problem.hypotheses else None
-        if first is None or problem.severity not in ACTED_ON:
-            continue
-        if first.cause == _LEAK and first.evidence:
-            return first.evidence[0].text
-    return ""
+    firsts = [problem.hypotheses[0] for problem in acute(diagnosis) if problem.hypotheses]
+    return next((one.evidence[0].text for one in firsts if one.cause == _LEAK and one.evidence), "")
 
 
 def _failed(outcome: Outcome, steps: int | None) -> bool:

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 
 from traindx.core.nouns import Diagnosis, Run
 from traindx.experiment.arms import Outcome
-from traindx.experiment.measure import Yardstick, gain
+from traindx.experiment.measure import Pair, Yardstick, gains_of
 from traindx.experiment.prove.sequential import USUAL, Answer, Decision, Rule
 from traindx.experiment.prove.unlike import Likeness
 from traindx.experiment.prove.versions import Version
 from traindx.experiment.treat.before_after import BeforeAfter
-from traindx.experiment.treat.remedy_verdict import Pair
 from traindx.experiment.treat.results import Cost
 
 
@@ -50,7 +49,7 @@ class VersionVerdict:
 
     @property
     def gain(self) -> float:
-        gains = [gain(self.by, pair.before, pair.after) for pair in self.pairs]
+        gains, _ = gains_of(self.by, self.pairs)
         return sum(gains) / len(gains) if gains else -math.inf
 
 

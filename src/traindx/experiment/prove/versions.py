@@ -23,6 +23,10 @@ class NoVersion(ValueError):
     """A version cannot be made; the message is one line for the user."""
 
 
+class SameVersion(NoVersion):
+    """Two versions do not differ."""
+
+
 @dataclass(frozen=True)
 class Version:
     """The program with some things replaced. `files` are paths whose content comes from another file;

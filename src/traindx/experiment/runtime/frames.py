@@ -15,9 +15,9 @@ _LIBRARY = tuple(
 )
 
 
-def place_in_script(skip: int = 1) -> tuple[str, int]:
+def place_in_script() -> tuple[str, int]:
     """The file and line of the innermost frame outside of libraries."""
-    frame: Any = sys._getframe(skip)
+    frame: Any = sys._getframe(1)
     while frame is not None:
         path = frame.f_code.co_filename
         library = path.startswith((OURS, "<", *_LIBRARY)) or "site-packages" in path

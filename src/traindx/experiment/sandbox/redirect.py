@@ -17,19 +17,7 @@ from traindx.experiment.sandbox.guard import Guard, of_descriptor
 from traindx.observe.import_hook import when_imported
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_READ = (
-    "access",
-    "chdir",
-    "getxattr",
-    "listdir",
-    "listxattr",
-    "lstat",
-    "pathconf",
-    "readlink",
-    "scandir",
-    "stat",
-    "statvfs",
-)
+_READ = "access chdir getxattr listdir listxattr lstat pathconf readlink scandir stat statvfs".split()
 # The file itself changes, or only its name.
 _WRITE = ("chmod", "chown", "removexattr", "setxattr", "truncate", "utime")
 _WRITE_NAME = ("lchown", "mkdir", "mkfifo", "mknod", "remove", "unlink")

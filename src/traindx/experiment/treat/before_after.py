@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx.core.number_text import short
-from traindx.experiment.measure import MeasuredLevel, Yardstick, gain, gain_error, read_level
+from traindx.experiment.measure import MeasuredLevel, Yardstick, gain, gain_error, read_pair
 from traindx.experiment.treat.expectations import Expectation
 
 if TYPE_CHECKING:
@@ -137,12 +137,12 @@ def _yardsticks(before: Run, after: Run) -> Iterator[Yardstick]:
 
 
 def _change(by: Yardstick, before: Run, after: Run, upto: float | None) -> ScoreChange | None:
-    first, last = read_level(before, by, upto), read_level(after, by, upto)
+    pair = read_pair(by, before, after, upto)
     best = _best(before, by, upto), _best(after, by, upto)
-    if first is None or last is None or best[0] is None or best[1] is None:
+    if pair is None or best[0] is None or best[1] is None:
         return None
-    error = gain_error(by, first, last)
-    return ScoreChange(by, (best[0], best[1]), (first.value, last.value), error)
+    error = gain_error(by, pair.before, pair.after)
+    return ScoreChange(by, (best[0], best[1]), (pair.before.value, pair.after.value), error)
 
 
 def _best(run: Run, by: Yardstick, upto: float | None) -> float | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from traindx.core.nouns import Diagnosis, Run
 from traindx.evidence.stats import noise
-from traindx.experiment.measure import Yardstick, fair_score, read_level
+from traindx.experiment.measure import Yardstick, fair_score, read_pair
 from traindx.knowledge.catalogue import remedies
 
 if TYPE_CHECKING:
@@ -58,11 +58,8 @@ class _Arms:
 
     def level(self, name: str) -> tuple[float, float] | None:
         """The level of a series in both; None where one has none."""
-        by = Yardstick(name)
-        levels = [read_level(run, by, self.upto) for run in (self.before, self.after)]
-        if levels[0] is None or levels[1] is None:
-            return None
-        return levels[0].value, levels[1].value
+        pair = read_pair(Yardstick(name), self.before, self.after, self.upto)
+        return (pair.before.value, pair.after.value) if pair is not None else None
 
 
 Result = tuple[bool | None, str]
@@ -154,10 +151,10 @@ def _gradients_larger(arms: _Arms) -> Result:
 
 def _rare_better(arms: _Arms) -> Result:
     by = fair_score(arms.before)
-    levels = [read_level(run, by, arms.upto) for run in (arms.before, arms.after)] if by is not None else []
-    if by is None or levels[0] is None or levels[1] is None:
+    pair = read_pair(by, arms.before, arms.after, arms.upto) if by is not None else None
+    if by is None or pair is None:
         return None, "no score that counts rare classes (F1, recall, AUC)"
-    before, after = levels[0].value, levels[1].value
+    before, after = pair.before.value, pair.after.value
     return after - before > _MOVED, f"{by.words} {before:.3g} -> {after:.3g}"
 
 

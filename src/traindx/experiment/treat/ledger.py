@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from traindx.experiment.arms import Arm, Outcome, Stop, Workshop
+from traindx.experiment.arms import Arm, Notify, Outcome, Stop, Workshop
 from traindx.experiment.treat.request import TreatRequest
 from traindx.experiment.treat.results import Cost
 
-Notify = Callable[[str, Mapping[str, Any]], None]
 UNTOUCHED, EDITED, BEFORE = "untouched", "edited", "before, seed"
 # Of the time for everything, what the untouched script may take at most.
 _FIRST_SHARE, _FIRST_SHARE_MOST, _FIRST_STEPS = 0.3, 0.6, 200

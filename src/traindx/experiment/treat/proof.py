@@ -9,16 +9,15 @@ from pathlib import Path
 
 from traindx.core.nouns import Run
 from traindx.experiment.arm_diagnosis import examined, rewritten
-from traindx.experiment.arms import Arm, Outcome
+from traindx.experiment.arms import Arm, Notify, Outcome
 from traindx.experiment.edit import Edited, Instruction, edit_for_all, text_now
-from traindx.experiment.measure import Yardstick, read_level, yardstick
+from traindx.experiment.measure import Yardstick, read_pair, yardstick
 from traindx.experiment.runtime.change import Change
 from traindx.experiment.treat.before_after import before_after
 from traindx.experiment.treat.candidates import CauseCandidates, by_hand
 from traindx.experiment.treat.expectations import expectations
-from traindx.experiment.treat.ledger import EDITED, Ledger, Notify
+from traindx.experiment.treat.ledger import EDITED, Ledger
 from traindx.experiment.treat.remedy_verdict import (
-    Pair,
     TrialVerdict,
     by_the_best,
     changed_symptoms,
@@ -101,13 +100,8 @@ class Proving:
 
     def _arm(self, state: ScriptState, edited: Edited) -> Arm:
         cut = state.baseline.ended in ("timed out", "stopped") and state.baseline.unit == "steps"
-        return Arm(
-            EDITED,
-            changes=(Change("save_weights", {}),) if self._save_model else (),
-            steps=state.baseline.steps if cut else self._request.steps,
-            sources=state.sources | dict(edited.sources),
-            args=state.args if edited.args is None else edited.args,
-        )
+        arm = state.arm(EDITED, steps=state.baseline.steps if cut else self._request.steps).edited(edited)
+        return replace(arm, changes=(Change("save_weights", {}),)) if self._save_model else arm
 
     def _keep_weights(self, outcome: Outcome) -> None:
         if self._save_model is None:
@@ -153,8 +147,8 @@ def _edit(state: ScriptState, plan: Sequence[CauseCandidates], winner: Trial) ->
 
 def _compared(by: Yardstick, before: Run, after: Run) -> TrialVerdict:
     """The two whole runs compared."""
-    first, last = read_level(before, by), read_level(after, by)
-    return judge(by, [Pair(0, first, last)] if first is not None and last is not None else [])
+    pair = read_pair(by, before, after)
+    return judge(by, [pair] if pair is not None else [])
 
 
 def _unequal(state: ScriptState) -> bool:

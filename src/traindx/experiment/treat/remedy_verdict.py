@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from traindx.core.nouns import ACTED_ON, Diagnosis, Run
+from traindx.core.nouns import Diagnosis, Run
 from traindx.evidence.stats.differences import Difference, paired, within
-from traindx.experiment.measure import MeasuredLevel, Yardstick, finite_mean, gain, gain_error
+from traindx.experiment.arm_diagnosis import acute
+from traindx.experiment.measure import Pair, Yardstick, finite_mean, gains_of
 from traindx.experiment.treat.before_after import best_is_worse
 
 Word = Literal["helped", "hurt", "no difference", "cannot tell"]
@@ -17,15 +18,6 @@ Word = Literal["helped", "hurt", "no difference", "cannot tell"]
 _CLEAR = 2.0
 _WORTH = 0.03
 _SAME = 0.03
-
-
-@dataclass(frozen=True)
-class Pair:
-    """The same seed and data without and with the remedy, read at the same point of the training."""
-
-    seed: int
-    before: MeasuredLevel
-    after: MeasuredLevel
 
 
 @dataclass(frozen=True)
@@ -56,7 +48,7 @@ class TrialVerdict:
         change = f"{self.by.words} {_mean(before)} -> {_mean(after)}{self.best}"
         if len(self.pairs) == 1:
             return f"{self.word}: {change} (one pair)"
-        better = sum(gain(self.by, p.before, p.after) > 0 for p in self.pairs)
+        better = sum(gain > 0 for gain in gains_of(self.by, self.pairs)[0])
         interval = (
             f", gain {self.gain:.0%} [{self.difference.low:.0%}, {self.difference.high:.0%}]"
             if math.isfinite(self.difference.low)
@@ -77,8 +69,7 @@ def _mean(values: Sequence[float]) -> str:
 
 def judge(by: Yardstick, pairs: Sequence[Pair]) -> TrialVerdict:
     """Helped or hurt only where every pair says so beyond its own noise, or the exact test is sure."""
-    gains = [gain(by, pair.before, pair.after) for pair in pairs]
-    noise = [gain_error(by, pair.before, pair.after) for pair in pairs]
+    gains, noise = gains_of(by, pairs)
     difference = paired(gains, [0.0] * len(gains))
     if len(gains) == 1:
         difference = within((gains[0], noise[0]), (0.0, 0.0))
@@ -122,8 +113,7 @@ def by_the_best(verdict: TrialVerdict, pairs: Sequence[tuple[Run, Run]]) -> Tria
 
 def symptoms_of(diagnosis: Diagnosis) -> set[str]:
     """The symptoms of every problem worth acting on."""
-    acute = [problem for problem in diagnosis.problems if problem.severity in ACTED_ON]
-    return {symptom for problem in acute for symptom in (problem.symptom, *problem.also)}
+    return {symptom for problem in acute(diagnosis) for symptom in (problem.symptom, *problem.also)}
 
 
 def changed_symptoms(before: Diagnosis, after: Diagnosis) -> tuple[bool | None, tuple[str, ...]]:

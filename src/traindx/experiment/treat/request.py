@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from traindx.core.nouns import Diagnosis
-from traindx.experiment.arms import Outcome
+from traindx.experiment.arms import Arm, Outcome
 from traindx.source.script import Script
 
 _ROUNDS_MOST = 3
@@ -36,3 +36,7 @@ class ScriptState:
     baseline: Outcome
     diagnosis: Diagnosis
     sources: dict[str, str] = field(default_factory=dict)
+
+    def arm(self, name: str, seed: int = 0, steps: int | None = None) -> Arm:
+        """A run of it."""
+        return Arm(name, (), seed, steps, sources=self.sources, args=self.args)

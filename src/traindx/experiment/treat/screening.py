@@ -9,13 +9,13 @@ from itertools import combinations
 
 from traindx.core.nouns import ACTED_ON, Run
 from traindx.experiment.arm_diagnosis import examined, rewritten
-from traindx.experiment.arms import Arm, Outcome
+from traindx.experiment.arms import Arm, Notify, Outcome
 from traindx.experiment.horizon import LEAST
-from traindx.experiment.measure import Yardstick, read_level, steps_for_step, yardstick
+from traindx.experiment.measure import Pair, Yardstick, read_pair, steps_for_step, yardstick
 from traindx.experiment.treat.candidates import Candidate, CauseCandidates, as_edit, risk
 from traindx.experiment.treat.expectations import Expectation, expectations
-from traindx.experiment.treat.ledger import BEFORE, Ledger, Notify
-from traindx.experiment.treat.remedy_verdict import Pair, TrialVerdict, by_symptom, by_the_best, judge
+from traindx.experiment.treat.ledger import BEFORE, Ledger
+from traindx.experiment.treat.remedy_verdict import TrialVerdict, by_symptom, by_the_best, judge
 from traindx.experiment.treat.request import ScriptState, TreatRequest
 from traindx.experiment.treat.results import Trial
 from traindx.knowledge.catalogue import in_the_loss, symptom_kind
@@ -120,16 +120,7 @@ class Screening:
         arms: list[Arm] = []
         for seed in range(1, self._count_seeds(trial.steps)):
             if seed not in self._baselines:
-                name = f"{BEFORE} {seed}"
-                arms.append(
-                    Arm(
-                        name,
-                        seed=seed,
-                        steps=self._limit(trial.steps),
-                        sources=self._state.sources,
-                        args=self._state.args,
-                    )
-                )
+                arms.append(self._state.arm(f"{BEFORE} {seed}", seed, self._limit(trial.steps)))
             arms.append(self._arm(trial.candidate, seed, trial.steps))
         # A seed there was no time for says nothing against the others.
         outcomes = [one for one in self._ledger.run(arms) if one.ended != "timed out"]
@@ -147,13 +138,11 @@ class Screening:
         return 1 + max(1, min(_SEEDS - 1, int(_SEEDS_COST / (2 * share))))
 
     def _arm(self, candidate: Candidate, seed: int, steps: int) -> Arm:
-        sources, args = dict(self._state.sources), self._state.args
-        if candidate.edited is not None:
-            sources |= dict(candidate.edited.sources)
-            args = args if candidate.edited.args is None else candidate.edited.args
         name = f"{candidate.name}, seed {seed}, {steps} steps"
-        changes = candidate.changes if candidate.edited is None else ()
-        return Arm(name, changes, seed, self._paced(candidate, steps), sources=sources, args=args)
+        arm = self._state.arm(name, seed, self._paced(candidate, steps))
+        if candidate.edited is not None:
+            return arm.edited(candidate.edited)
+        return replace(arm, changes=candidate.changes)
 
     def _paced(self, candidate: Candidate, steps: int) -> int | None:
         """As many samples as in the other arm, where the batch size differs."""
@@ -234,13 +223,11 @@ class Screening:
         return loss, []
 
     def _pair(self, by: Yardstick, steps: int, outcome: Outcome) -> Pair | None:
-        base = self._baselines.get(outcome.arm.seed)
-        if base is None or outcome.run is None:
-            return None
-        other_pace = outcome.arm.steps is None or outcome.arm.steps != steps
-        before = read_level(base, by, None if steps >= self._state.baseline.steps else steps)
-        after = read_level(outcome.run, by, None if other_pace else steps)
-        return Pair(outcome.arm.seed, before, after) if before is not None and after is not None else None
+        seed = outcome.arm.seed
+        upto = None if steps >= self._state.baseline.steps else steps
+        # A run of another pace is read at its end.
+        pace = 1.0 if outcome.arm.steps == steps else math.inf
+        return read_pair(by, self._baselines.get(seed), outcome.run, upto, pace=pace, seed=seed)
 
     def _reported(self, trial: Trial) -> Trial:
         if trial.verdict is None or trial.verdict.word == "hurt":

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from traindx.core.nouns import ACTED_ON, Diagnosis, Run
+from traindx.core.nouns import Diagnosis, Run
 from traindx.evidence.phase import badness
-from traindx.experiment.arm_diagnosis import examined
-from traindx.experiment.arms import Arm, Outcome, Workshop
+from traindx.experiment.arm_diagnosis import acute, examined
+from traindx.experiment.arms import Arm, Notify, Outcome, Workshop
 from traindx.experiment.horizon import horizon
 from traindx.experiment.treat.candidates import CauseCandidates, as_edits, by_hand, candidates_by_cause
-from traindx.experiment.treat.ledger import UNTOUCHED, Ledger, Notify
+from traindx.experiment.treat.ledger import UNTOUCHED, Ledger
 from traindx.experiment.treat.proof import Proving, after_edit
 from traindx.experiment.treat.remedy_verdict import symptoms_of
 from traindx.experiment.treat.request import ScriptState, TreatRequest
@@ -193,7 +193,7 @@ def _proven_words(before: Diagnosis, proven: Sequence[Round]) -> tuple[Status, s
     count = "one change" if len(proven) == 1 else f"{len(proven)} changes, one after the other,"
     last = proven[-1].proof
     assert last is not None
-    symptoms = [problem.symptom for problem in last.diagnosis.problems if problem.severity in ACTED_ON]
+    symptoms = [problem.symptom for problem in acute(last.diagnosis)]
     left = f"; still found in it: {', '.join(dict.fromkeys(symptoms))}" if symptoms else ""
     if last.diagnosis.verdict == "healthy":
         left = "; nothing is wrong with it any more"

@@ -90,17 +90,20 @@ def _is_memory(name: str) -> bool:
 
 
 def _carry_splits(slots: list[NumberSlot]) -> None:
-    """`Valid acc: 0.3 | loss: 2.0`: a split named once applies to the metrics after it, until one repeats."""
-    word, measured = "", set[tuple[str, str]]()
+    """`Valid acc: 0.3 | loss: 2.0`, `valid=2.0 acc=0.3`: a split named once applies to the metrics after it,
+    until one repeats."""
+    word, bare, measured = "", False, set[tuple[str, str]]()
     for slot in slots:
         if slot.kind != "value" or not slot.name:
             continue
         meaning, first = names.understand(slot.name), slot.name.split(" ")[0]
         kind = (meaning.metric, meaning.part)
         if meaning.split:
-            is_word = " " in slot.name and names.split_of(first) in ("val", "test")
-            word, measured = (first if is_word else ""), {kind}
-        elif word and not counter_of(slot.name) and kind not in measured and _measured(meaning):
+            is_word = names.split_of(first) in ("val", "test")
+            word, bare, measured = (first if is_word else ""), slot.name == first, {kind}
+        elif not word or counter_of(slot.name) or kind in measured:
+            continue
+        elif _measured(meaning) and (meaning.known or not bare):
             measured.add(kind)
             slot.name = f"{word} {slot.name}"
 
@@ -247,7 +250,12 @@ def _right_name(after: bytes, others: bool) -> str:
 
 
 def line_split(skeleton: bytes, slots: list[NumberSlot]) -> str:
-    """The split that a line names apart from the names of its numbers: `[eval] iter 3: loss 0.2`."""
+    """The split that a line names apart from the names of its numbers: `[eval] iter 3: loss 0.2`.
+
+    A line with a number of each of several splits, `train=0.3 valid=0.4`, is of none.
+    """
+    if len({names.split_of(slot.name) for slot in slots if slot.kind == "value"} - {""}) > 1:
+        return ""
     words = [m[1].lower() for m in _SPLIT_WORD.finditer(_before_values(skeleton, slots))]
     if not words:
         for segment in re.split(rb"[|,]", skeleton)[:6]:

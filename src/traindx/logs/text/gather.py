@@ -8,6 +8,7 @@ from traindx.core import names
 from traindx.core.nouns import BoolArray, Event, FloatArray, IntArray
 from traindx.logs.log import Column, Log
 from traindx.logs.text.dated import DatedLines
+from traindx.logs.text.marks import Sign
 from traindx.logs.text.stamps import Stamps
 from traindx.logs.text.timeline import LineSpan, Timeline, metric_key, values_of
 
@@ -137,7 +138,10 @@ def step_at(timeline: Timeline, offset: int) -> float | None:
     return float(timeline.track_steps[at]) if at >= 0 else None
 
 
-def with_events(log: Log, span: LineSpan, timeline: Timeline, signs: list[tuple[int, str, str]]) -> None:
-    for offset, kind, text in signs:
-        if span.begin <= offset < span.end:
-            log.events.append(Event(kind, text, step_at(timeline, offset)))
+def with_events(log: Log, span: LineSpan, timeline: Timeline, signs: list[Sign]) -> None:
+    for sign in signs:
+        if span.begin <= sign.offset < span.end:
+            step = step_at(timeline, sign.offset)
+            # Measurements follow: it did not end the program.
+            data = {**sign.data, "continued": True} if step is None else sign.data
+            log.events.append(Event(sign.kind, sign.text, step, data))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from traindx.core import names
+from traindx.core.tracebacks import NO_CRASH, parsed
 from traindx.logs.text.clean import text
 from traindx.logs.text.shapes import LineShape
 from traindx.logs.text.skeleton import NUMBER, pattern
@@ -29,7 +31,9 @@ _SIGNS: tuple[tuple[bytes, str], ...] = (
     (b"educing learning rate", "lr_reduced"),
     (b"esuming from", "resume"),
     (b"esumed from", "resume"),
+    (b"esume from", "resume"),
     (b"KeyboardInterrupt", "interrupted"),
+    (b"SignalException: Process", "interrupted"),
 )
 # Early stopping that is only announced, configured or counted.
 _IDLE = re.compile(
@@ -37,6 +41,7 @@ _IDLE = re.compile(
     r"|(?:will be|for|using|with|use) early.?stopping"
 )
 _MOST_PER_KIND = 200
+_TRACEBACK_LONGEST = 40_000
 
 Label = TypeVar("Label")
 
@@ -72,31 +77,53 @@ def headers(shapes: Iterable[LineShape]) -> Marks[bytes]:
     return Marks({bone: bone for shape in shapes for bone in shape.headers})
 
 
+@dataclass(frozen=True, order=True)
+class Sign:
+    """A line that reports something: where it is, what it reports, and of a crash what its traceback says."""
+
+    offset: int
+    kind: str
+    text: str
+    data: Mapping[str, object] = field(default_factory=dict, compare=False)
+
+
 class Signs:
     """Overflows, crashes and the like, with the line that reports them."""
 
     def __init__(self) -> None:
-        self.events: list[tuple[int, str, str]] = []
+        self.events: list[Sign] = []
         self._counts: dict[str, int] = {}
 
     def scan(self, piece: bytes, base: int) -> None:
         for sign, kind in _SIGNS:
             at = piece.find(sign)
             while at >= 0 and self._counts.get(kind, 0) < _MOST_PER_KIND:
-                line = _event_line(piece, at, kind)
-                if not _IDLE.search(line):
-                    self._counts[kind] = self._counts.get(kind, 0) + 1
-                    self.events.append((base + at, kind, line))
-                at = piece.find(sign, at + len(sign))
+                end = at + len(sign)
+                if kind == "exception":
+                    end = self._crash(piece, at, base)
+                elif not _IDLE.search(line := _line_at(piece, at)):
+                    self._add(Sign(base + at, kind, line))
+                at = piece.find(sign, end)
+
+    def _add(self, sign: Sign) -> None:
+        self._counts[sign.kind] = self._counts.get(sign.kind, 0) + 1
+        self.events.append(sign)
+
+    def _crash(self, piece: bytes, at: int, base: int) -> int:
+        """Add the crash whose traceback begins here, and those it led to as one; the offset behind it."""
+        begin = piece.rfind(b"\n", 0, at) + 1
+        above = piece[piece.rfind(b"\n", 0, max(begin - 1, 0)) + 1 : begin]
+        block = piece[begin : begin + _TRACEBACK_LONGEST].split(b"\n")
+        found, count = parsed([text(line) for line in block])
+        end = max(begin + sum(len(line) + 1 for line in block[:count]), at + 1)
+        if found is None:
+            self._add(Sign(base + at, "exception", _line_at(piece, at)))
+        elif found.kind not in NO_CRASH and not above.startswith(b"Exception ignored in"):
+            self._add(Sign(base + at, "exception", found.line[:300], found.data()))
+        return end
 
 
-def _event_line(piece: bytes, at: int, kind: str) -> str:
-    """The line of a sign; for a crash, the last line of its traceback."""
-    if kind == "exception":
-        below = piece[at : at + 20_000].split(b"\n")[1:]
-        for line in below:
-            if line and not line.startswith((b" ", b"\t")) and b":" in line:
-                return text(line.strip())[:300]
+def _line_at(piece: bytes, at: int) -> str:
     begin = piece.rfind(b"\n", 0, at) + 1
     end = piece.find(b"\n", at)
     return text(piece[begin : end if end >= 0 else None].strip())[:300]

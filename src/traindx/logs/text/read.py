@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from traindx.core.nouns import Unreadable
+from traindx.core.nouns import CRASHES, Event, Unreadable
 from traindx.logs.lines import encoding_of
 from traindx.logs.log import Log
 from traindx.logs.log_file import File
@@ -29,6 +29,7 @@ _SAMPLE_BLOCK = 16 << 10
 _SCAN_CHUNK = 4 << 20
 _REGION = 256 << 10
 _LINE = 16 << 10
+_TRACEBACK_LINES = 400
 _NO_METRIC = "no line repeats with a metric that changes, such as `step 10: loss 0.5`"
 
 
@@ -37,7 +38,7 @@ def logs_of(file: File) -> list[Log]:
     sample = Sample(_sample(file))
     shapes = learn(sample)
     if not shapes:
-        raise Unreadable(_nothing(sample.text))
+        return _crashed(sample.text)
     signs, stamps = Signs(), Stamps(sample.text)
     splits, titles = sections(sample.bones), headers(shapes)
     residue: list[bytes] | None = [] if _large(file) else None
@@ -54,6 +55,19 @@ def logs_of(file: File) -> list[Log]:
     for log, span in zip(logs, timeline.spans, strict=True):
         gather.with_events(log, span, timeline, signs.events)
     return logs
+
+
+def _crashed(text: bytes) -> list[Log]:
+    """A log that ends with a traceback before anything was measured; raises where it does not."""
+    signs = Signs()
+    signs.scan(text, 0)
+    crashes = [sign for sign in signs.events if sign.kind in CRASHES]
+    after = text[crashes[-1].offset :] if crashes else b""
+    if not crashes or after.count(b"\n") > _TRACEBACK_LINES:
+        raise Unreadable(_nothing(text))
+    events = [Event(sign.kind, sign.text, None, sign.data) for sign in crashes]
+    note = "nothing was measured before the error"
+    return [Log([], "row", dict(settings_in(text[: crashes[0].offset])), events, [note])]
 
 
 def _nothing(sample: bytes) -> str:

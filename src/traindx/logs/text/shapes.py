@@ -93,9 +93,12 @@ def find_roles(shape: LineShape, probe: list[np.ndarray]) -> None:
 
 def _scores(shape: LineShape, probe: list[np.ndarray]) -> None:
     """`Loss: 1.9, Train: 0.18, Val: 0.11` and `Val: 75.8%`: next to a named loss, or in percent,
-    bare splits are scores."""
-    plain = [shape.slots[i].name for i in shape.values]
-    has_loss = any(names.understand(name).metric == "loss" and not names.split_of(name) for name in plain)
+    bare splits are scores; not those that go along with that loss, `loss 4.86 val 4.75`."""
+    losses = [
+        probe[i]
+        for i in shape.values
+        if names.understand(name := shape.slots[i].name).metric == "loss" and not names.split_of(name)
+    ]
     texts = shape.skeleton.split(NUMBER)
     for i in shape.values:
         slot = shape.slots[i]
@@ -104,9 +107,20 @@ def _scores(shape: LineShape, probe: list[np.ndarray]) -> None:
         if (
             names.split_of(slot.name)
             and data.size
-            and (percent or (has_loss and 0 <= data.min() <= data.max() <= 100))
+            and (percent or (losses and 0 <= data.min() <= data.max() <= 100))
+            and (percent or not any(_goes_along(probe[i], loss) for loss in losses))
         ):
             slot.name += " accuracy" if percent else " score"
+
+
+def _goes_along(data: np.ndarray, loss: np.ndarray) -> bool:
+    """Whether numbers are of the size of a loss and rise and fall with it."""
+    both = np.isfinite(data) & np.isfinite(loss)
+    data, loss = data[both], loss[both]
+    if data.size < 3 or not (data > 0).all() or not (loss > 0).all():
+        return False
+    alike = 1 / 3 <= float(np.median(data / loss)) <= 3
+    return alike and bool(np.std(data) * np.std(loss) > 0) and float(np.corrcoef(data, loss)[0, 1]) > 0.3
 
 
 def _nameless_counter(shape: LineShape, probe: list[np.ndarray]) -> None:
@@ -164,6 +178,8 @@ def _count_slot(shape: LineShape, i: int, slot: NumberSlot, data: np.ndarray, wh
     """Take a slot as a counter when its name or its place says so."""
     name = counter_of(slot.name) if slot.name else ""
     rising = data.size >= 2 and bool((np.diff(data) >= 0).mean() >= 0.9) and data[-1] > data[0]
+    if not name and whole and rising and _at_place(slot.name):
+        name = "epoch" if bool((np.diff(data) == 1).all()) else "step"
     if not name:
         bare_split = bool(slot.name) and names.split_of(slot.name) != ""
         if bare_split and whole and slot.total is not None:
@@ -201,6 +217,11 @@ def _count_slot(shape: LineShape, i: int, slot: NumberSlot, data: np.ndarray, wh
         return True
     shape.step = i
     return True
+
+
+def _at_place(name: str) -> bool:
+    """`eval @ 1000: val_loss 2.9`: a number behind such a word says when."""
+    return name.split(" ")[-1].lower() in ("@", "at", "#")
 
 
 def _follows_counter(shape: LineShape, i: int) -> bool:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from traindx.observe.arrays import Tensor, Values, evenly, host, is_real, limits, readable, size
 
 ENOUGH = 32
+_ELEMENTS_COMPARED = 8192
 _ROWS, _FEATURES = 64, 64
 _FEW = 4
 _REACH = 30.0
@@ -82,6 +83,17 @@ def rows_of(tensor: Tensor) -> Values | None:
         return None
     sample = host(evenly(data, [_ROWS, *limits(data.shape[1:], _FEATURES)]))
     return sample.reshape(sample.shape[0], -1)
+
+
+def target_places(inputs: Tensor, labels: Values) -> Values | None:
+    """At which elements of the input every row of a batch holds its own target; None where unclear."""
+    data = readable(inputs)
+    if data is None or not is_real(data) or size(data[0]) > _ELEMENTS_COMPARED or np.unique(labels).size < 3:
+        return None
+    values = host(evenly(data, [_ROWS, *data.shape[1:]])).reshape(len(labels), -1)
+    same = np.abs(values - labels[:, None]) <= 1e-6 * (1 + np.abs(labels[:, None]))
+    found: Values = same.all(0)
+    return found
 
 
 def one_each(target: Tensor | None, count: int, rows: int) -> Values | None:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from traindx.observe.arrays import Tensor, Values, dtype_name, is_real, size
-from traindx.observe.data.batch_rows import ENOUGH, RowMoments, marks_of, one_each, rows_of
+from traindx.observe.data.batch_rows import ENOUGH, RowMoments, marks_of, one_each, rows_of, target_places
 from traindx.observe.data.relations import relation
+from traindx.observe.data.token_offsets import TokenOffsets
 
 Others = tuple[Tensor, ...]
 _KNOWN, _KEPT = 100_000, 800
@@ -30,6 +31,12 @@ class Fingerprints:
         self._rows: list[Values] = []
         self._row_targets: list[float] = []
         self._classes: bool | None = None
+        # The share of a batch's numbers that are all different: small where few inputs are possible.
+        self._levels: float | None = None
+        self._offsets = TokenOffsets()
+        # Elements of the input that were the target in every batch so far.
+        self._targets_at: Values | None = None
+        self._batches_compared = 0
         self._width = 0
         self._source = ""
         self._dtype, self._elements, self.beside = "", 0, 0
@@ -52,6 +59,8 @@ class Fingerprints:
         rows = rows_of(inputs)
         if rows is None:
             return
+        if source == "model":
+            self._offsets.add(inputs, target)
         self._every_row &= len(rows) == inputs.shape[0]
         if source == "model" and is_real(inputs):
             self._training.add(rows)
@@ -69,13 +78,25 @@ class Fingerprints:
             self._classes = whole if self._classes is None else self._classes and whole
             if not whole:
                 self._peaks_wanted.append(float(np.abs(labels).max()))
+            self._find_targets(inputs, labels)
         if rows.dtype.kind == "f":
             self._note_extent(rows)
+            if self._levels is None:
+                self._levels = float(np.unique(rows).size / max(1, rows.size))
         marks = marks_of(rows, others).tolist()
         self._samples += len(marks)
         self._twice += len(marks) - len(set(marks))
         for number, mark in enumerate(marks):
             self._note(mark, None if labels is None else float(labels[number]), rows[number])
+
+    def _find_targets(self, inputs: Tensor, labels: Values) -> None:
+        before = self._targets_at
+        if before is not None and not before.any():
+            return
+        places = target_places(inputs, labels)
+        if places is not None and (before is None or before.shape == places.shape):
+            self._targets_at = places if before is None else before & places
+            self._batches_compared += 1
 
     def known(self, inputs: Tensor, others: Others = ()) -> None:
         """Samples that are trained on, whichever steps are sampled: enough to know them again."""
@@ -142,11 +163,18 @@ class Fingerprints:
             "every_row": self._every_row,
         }
         facts["nonfinite_batches"] = self._bad
+        if self._levels is not None:
+            facts["levels"] = round(self._levels, 3)
         for name, peaks in (("input_peak", self._peaks), ("target_peak", self._peaks_wanted)):
             if len(peaks) >= _FEW_PEAKS and (usual := float(np.median(peaks))) > 0:
                 facts[name] = {"usual": usual, "largest": max(peaks), "batches": len(peaks)}
         if self._classes:
             facts["relabelled"] = self._relabelled
+        if self._targets_at is not None and self._batches_compared >= 3:
+            places = np.flatnonzero(self._targets_at)
+            facts["target_in_input"] = {"batches": self._batches_compared, "places": places[:8].tolist()}
+        if offsets := self._offsets.facts():
+            facts["token_offsets"] = offsets
         held_out = self._least_known()
         if held_out:
             facts["validation"] = held_out | self._differences() | {"every_row": self._every_row_judged}

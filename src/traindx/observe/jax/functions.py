@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _MARK = "__traindx_traced__"
 _KEPT = ("lower", "trace", "eval_shape", "clear_cache", "_cache_size", "_clear_cache", "_fun", "_jit_info")
-# Keras on JAX is seen by its own probes.
-_OTHERS = ("keras.", "jax.", "optax.")
+# Keras on JAX is seen by its own probes, which compile functions, too.
+_OTHERS = ("keras.", "jax.", "optax.", "traindx.")
 
 
 def is_ours(function: Any) -> bool:

@@ -55,6 +55,16 @@ def compared(jaxpr: Any, loss: int) -> tuple[str, int, tuple[int, ...]] | None:
     return None
 
 
+def depends(jaxpr: Any, result: int, arguments: set[int]) -> bool:
+    """Whether a result is computed from any of these arguments."""
+    inner = getattr(jaxpr, "jaxpr", jaxpr)
+    needed = {id(inner.outvars[result])}
+    for equation in reversed(inner.eqns):
+        if not needed.isdisjoint(id(var) for var in equation.outvars):
+            needed.update(id(var) for var in equation.invars)
+    return any(id(var) in needed for place, var in enumerate(inner.invars) if place in arguments)
+
+
 def _sides(
     kind: str, equation: Any, made: dict[int, Any], given: dict[int, int]
 ) -> tuple[str, int, tuple[int, ...]] | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from traindx.observe import frameworks
 from traindx.observe.jax.batches import inputs_and_targets
-from traindx.observe.jax.graph import compared, stretched
+from traindx.observe.jax.graph import compared, depends, stretched
 from traindx.observe.jax.losses import written_fact
 from traindx.observe.jax.pytrees import leaves, sample
 from traindx.observe.jax.tracing import Notes
@@ -149,6 +149,9 @@ class JaxFacts:
         found = stretched(jaxpr)
         if found:
             self.recorder.fact("graph", {"stretched": found})
+        copies = {place for place, one in enumerate(notes.arrays) if one in notes.copy}
+        if copies and notes.loss_place is not None and depends(jaxpr, notes.loss_place, copies):
+            self.recorder.fact("objective", {"moving_target": True})
         if notes.loss_calls or notes.loss_place is None or notes.repeats > 1:
             return
         written = compared(jaxpr, notes.loss_place)

@@ -44,6 +44,8 @@ class Notes:
     updated: dict[int, int] = field(default_factory=dict)
     # For each moment of an optimizer: weight -> position in the arguments and in the result.
     moments: dict[str, dict[int, tuple[int, int]]] = field(default_factory=dict)
+    # A second set of weights among the arguments: an average, a teacher, a target network.
+    copy: list[int] = field(default_factory=list)
     batch: list[int] = field(default_factory=list)
     target: int | None = None
     output: int | None = None
@@ -150,6 +152,7 @@ class Frame:
             notes.loss_place = places[0] if places else None
             if not notes.updated and not notes.gradients and not self._applied:
                 notes.updated = self._by_name(outputs)
+            notes.copy = list(self._by_name(self.inputs, frozenset(self._weights)).values())
             self._find_moments(outputs)
             self._find_batch(outputs)
         self._held.clear()
@@ -184,12 +187,12 @@ class Frame:
     def _kind(path: Path, leaf: Any) -> tuple[Names, Any]:
         return names(path)[-2:], getattr(leaf, "shape", None)
 
-    def _by_name(self, outputs: list[tuple[Path, Any]]) -> dict[int, int]:
-        """The first group of outputs that are called as the weights are and have their shapes."""
+    def _by_name(self, values: list[tuple[Path, Any]], but: frozenset[int] = frozenset()) -> dict[int, int]:
+        """The first group of values that are called as the weights are and have their shapes."""
         groups: dict[Names, dict[int, int]] = {}
-        for place, (path, leaf) in enumerate(outputs):
+        for place, (path, leaf) in enumerate(values):
             words = tuple(part for part in names(path) if part not in ("value", "raw_value"))
-            for number, name in enumerate(self._names):
+            for number, name in enumerate(self._names if place not in but else ()):
                 before = words[: len(words) - len(name)]
                 alike = words[len(before) :] == name and _shape(leaf) == self._shape(number)
                 if alike and not any(word in MOMENTS for word in before):

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from traindx.core.kinds import layer_kind
+from traindx.observe.data.initial_values import is_even_draw
 from traindx.observe.keras.layer_statistics import activation_of
 from traindx.observe.keras.names import LayerNames
 from traindx.observe.keras.tensors import host
 
 _LISTED, _NAMED = 500, 50
 _SAMPLE = 2048
+_FANS = {"GlorotUniform": "both", "HeUniform": "in"}
 # As the report and the detectors count activations: by the names of PyTorch's modules.
 _TITLES = {"relu": "ReLU", "gelu": "GELU", "elu": "ELU", "selu": "SELU", "silu": "SiLU", "swish": "SiLU"}
 _TITLES |= {"relu6": "ReLU6", "leaky_relu": "LeakyReLU", "leakyrelu": "LeakyReLU", "prelu": "PReLU"}
@@ -45,7 +47,12 @@ def model_facts(model: Any, names: LayerNames) -> dict[str, Any]:
         "dtypes": {
             kind: elements([one for one in model.weights if str(one.dtype) == kind]) for kind in dtypes
         },
-        "frozen": {"count": len(frozen), "names": [names.variable(one) for one in frozen[:_NAMED]]},
+        "frozen": {
+            "count": len(frozen),
+            "names": [names.variable(one) for one in frozen[:_NAMED]],
+            "initial": elements([one.kernel for one in layers if _is_frozen_initial(one)]),
+            "elements": elements(frozen),
+        },
         "embeddings": [
             {"name": names.layer(one), "size": int(one.input_dim), "width": int(one.output_dim)}
             for one in layers
@@ -79,6 +86,20 @@ def _frozen(layers: list[Any]) -> list[Any]:
         for one in getattr(layer, "_trainable_variables", ())
         if not layer.trainable or not one.trainable
     ]
+
+
+def _is_frozen_initial(layer: Any) -> bool:
+    """Whether a frozen layer has the weights it was made with: no bias, and a kernel drawn evenly."""
+    kernel, bias = getattr(layer, "kernel", None), getattr(layer, "bias", None)
+    fans = _FANS.get(type(getattr(layer, "kernel_initializer", None)).__name__)
+    if fans is None or kernel is None or layer.trainable or len(kernel.shape) < 2:
+        return False
+    if bias is not None and np.any(host(bias.value)):
+        return False
+    *inner, fan_in, fan_out = (int(size) for size in kernel.shape)
+    fan_in, fan_out = prod(inner) * fan_in, prod(inner) * fan_out
+    bound = sqrt(6.0 / (fan_in + fan_out if fans == "both" else fan_in))
+    return is_even_draw(host(kernel.value).reshape(-1), bound)
 
 
 def _drops(layer: Any) -> bool:

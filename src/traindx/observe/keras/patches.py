@@ -169,6 +169,7 @@ class KerasPatches:
 
     def _fit(self, theirs: Original, model: Any, *args: Any, **kwargs: Any) -> Any:
         if self.training.active:
+            self.training.guard("facts", self.training.steps.model_begins, model)
             self.training.guard("facts", lambda: self.fits.begins(_arguments(theirs, model, args, kwargs)))
         return theirs(model, *args, **kwargs)
 

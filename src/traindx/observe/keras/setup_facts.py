@@ -22,6 +22,16 @@ _SETTINGS = {"momentum": "momentum", "epsilon": "eps", "weight_decay": "weight_d
 _SETTINGS |= {"beta_2": "beta2", "gradient_accumulation_steps": "accumulation"}
 # PyTorch's spelling of the same optimizer, which the detectors know.
 _CLASSES = {"RMSprop": "RMSprop", "Nadam": "NAdam"}
+# What is of one training, and not of the process.
+_OF_TRAINING = (
+    *("models", "optimizers", "losses", "loaders", "schedulers", "graph", "reach"),
+    *("classes", "samples", "clipping", "callbacks"),
+)
+_SETTINGS_OF_TRAINING = (
+    *("batch_size", "train_samples", "validation_split", "epochs", "class_weight", "clip", "schedule"),
+    *("loss_function", "optimizer", "lr", "model", "model_parameters", "trainable_parameters", "layers"),
+    *("dropout", *_SETTINGS.values()),
+)
 _CLIPPING = {"clipnorm": "norm of each weight", "global_clipnorm": "norm", "clipvalue": "value"}
 
 
@@ -31,8 +41,8 @@ class KerasFacts:
     def __init__(self, training: KerasTraining) -> None:
         self.training = training
         self.recorder = training.recorder
-        self._trained: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._has_trained = False
+        self._trained: dict[int, weakref.ref[Any]] = {}
+        self._phases: list[dict[str, object]] = []
         self._models: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
         self._kept: list[Any] = []
         self._losses: dict[str, dict[str, object]] = {}
@@ -46,16 +56,27 @@ class KerasFacts:
         """The models that have trained, where they are kept."""
         return self._kept
 
-    def another_model(self, tap: Tap) -> bool:
-        """Whether a step trains models none of which has trained before; they have from now on."""
-        another = self._has_trained and not any(one in self._trained for one in tap.roots)
-        self._has_trained = True
-        if another:
-            self.training.names.restart()
-            self.training.names.saw(tap.roots)
-        for one in tap.roots:
-            self._trained.add(one)
-        return another
+    def trains(self, variables: list[Any]) -> None:
+        """These variables are trained from now on."""
+        self._trained.update({id(one): weakref.ref(one) for one in variables})
+
+    def are_new(self, variables: list[Any]) -> bool:
+        """Whether others have been trained before, and none of these."""
+        known = [self._trained[id(one)]() is one for one in variables if id(one) in self._trained]
+        return bool(self._trained) and not any(known)
+
+    def restart(self, models: list[Any]) -> None:
+        """Another training begins: the facts so far are of the one before it."""
+        self.training.names.restart()
+        self.training.names.saw(models)
+        for key, value in self.training.steps.batches.facts().items():
+            if value:
+                self.recorder.fact(key, value)
+        self._phases = [*self._phases, self.recorder.take(_OF_TRAINING, _SETTINGS_OF_TRAINING)][:_MOST]
+        self.recorder.fact("phases", self._phases)
+        self.recorder.fact("settings_of_phases", list(_SETTINGS_OF_TRAINING))
+        self._losses, self._named, self._optimizers = {}, {}, []
+        self._reported_free = self._reported_mode = False
 
     def begins(self, models: list[Any], optimizers: list[Any]) -> None:
         """The first step is about to be taken: weights are still as they were initialised."""

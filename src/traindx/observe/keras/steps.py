@@ -40,6 +40,7 @@ class KerasSteps:
         self.batches = SampledBatches()
         self._early = EarlySteps()
         self._lead: weakref.ref[Any] | None = None
+        self._fitted: weakref.WeakSet[Any] = weakref.WeakSet()
         self._ended: float | None = None
         self._memory_read = -math.inf
         self._reported: set[str] = set()
@@ -119,22 +120,39 @@ class KerasSteps:
         self._ended = perf_counter()
         recorder.check_stop()
 
+    def model_begins(self, model: Any) -> None:
+        """`fit` of a model is called: what it is given is of another training, where the model is another."""
+        known, optimizer = model in self._fitted, model.optimizer
+        self._fitted.add(model)
+        if optimizer is not None and not known:
+            # A model without weights yet has not trained before.
+            variables = model.trainable_variables if model.built else []
+            self._begin_another(variables, [model], str(model.name))
+
     def _new_training(self, tap: Tap) -> None:
         """The first optimizer's steps are counted; one of another model begins a training of its own."""
         lead = self._lead() if self._lead is not None else None
         if not tap.optimizers or any(one is lead for one in tap.optimizers):
             return
         optimizer = tap.optimizers[0]
-        first = self._lead is None
+        variables = [one for held in tap.held for one in held]
+        if self._lead is None:
+            self.training.facts.trains(variables)
+        elif not self._begin_another(variables, tap.roots, str(optimizer.name)):
+            self.recorder.event("optimizer_changed", f"{optimizer.name} trains now")
         self._lead = weakref.ref(optimizer)
-        if self.training.facts.another_model(tap):
-            name = str(optimizer.name)
+
+    def _begin_another(self, variables: list[Any], models: list[Any], name: str) -> bool:
+        facts = self.training.facts
+        another = facts.are_new(variables)
+        if another:
+            facts.restart(models)
             self.recorder.event("new_training", f"{name} trains another model; steps are counted anew")
             self.recorder.restart()
             self.batches.restart()
-            self._last_row = 0
-        elif not first:
-            self.recorder.event("optimizer_changed", f"{optimizer.name} trains now")
+            self._lead, self._last_row = None, 0
+        facts.trains(variables)
+        return another
 
     # Rows.
 

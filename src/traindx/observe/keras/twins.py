@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from traindx.observe.clock import perf_counter
@@ -197,12 +198,40 @@ def train_function(
                 object.__setattr__(model, "train_step", own)
         return made
 
+    def beside(light: Twin) -> Twin:
+        """JAX: further results would change how the step is fused, and with it the last bits.
+
+        So the first step of a call is also computed for its numbers alone, from the same state and batch.
+        """
+        import jax
+
+        made = Twin(plain)
+
+        def looked(state: Any, data: Any) -> Any:
+            with training.tap(True) as tap:
+                step(state, data)
+            tap.roots.insert(0, model)
+            made.traced(tap)
+            return tap.out()
+
+        look = jax.jit(looked)
+
+        def both(state: Any, batches: Iterator[Any]) -> Any:
+            first = next(batches)
+            out = look(state, first)
+            (ours, *state) = light.function(state, chain([first], batches))
+            return ours | {OURS: out}, *state
+
+        made.function = both
+        return made
+
     if training.backend == "torch":
         return TrainFunction(Twins(training, run(False), run(True), trusted=True), model, plain)
-    twins = Twins(
-        training, twin(False), twin(True), trusted=training.backend == "jax" or not _own_code(model)
-    )
-    return TrainFunction(twins, model, plain)
+    light = twin(False)
+    if training.backend == "jax" and model.jit_compile and not model.run_eagerly:
+        return TrainFunction(Twins(training, light, beside(light), trusted=True), model, plain)
+    trusted = training.backend == "jax" or not _own_code(model)
+    return TrainFunction(Twins(training, light, twin(True), trusted=trusted), model, plain)
 
 
 def _built_by_tracing(training: KerasTraining, model: Any) -> None:

@@ -20,7 +20,7 @@ from traindx.observe.signals import let_through
 from traindx.observe.torch.blocks import STATISTICS
 from traindx.observe.torch.kinds import has_modes
 from traindx.observe.torch.module_probe import ModuleWatch, Window
-from traindx.observe.torch.module_tensors import autocast_dtype, model_input, out_of_reach
+from traindx.observe.torch.module_tensors import autocast_dtype, model_input, out_of_reach, real_outputs
 from traindx.observe.torch.naming import Names
 
 _KEYS = tuple(f"activation_{key}" for key in STATISTICS)
@@ -29,14 +29,19 @@ _KEYS = tuple(f"activation_{key}" for key in STATISTICS)
 _OURS, _ANYWHERE = -7, -8
 _LEARNS, _LEARNS_AGAIN = 2, 32
 _CALLS = 64
+_BESIDES = 8
+_OUTPUTS = 16
 _armed: ActivationProbe | None = None
 
 
 def _enter(module: nn.Module, args: Any) -> None:
     del args
-    if torch.compiler.is_compiling() or _armed is None or not torch.is_grad_enabled():
+    if torch.compiler.is_compiling() or _armed is None:
         return
-    _armed.enter(module)
+    if torch.is_grad_enabled():
+        _armed.enter(module)
+    elif _armed.besides < _BESIDES:
+        _armed.asked(module)
 
 
 def _inside(module: nn.Module, args: Any, output: Any) -> None:
@@ -68,6 +73,8 @@ class ActivationProbe:
     def __init__(self, names: Names) -> None:
         self.names: list[str] = []
         self.root_input: torch.Tensor | None = None
+        # What the models of this sample gave, with their graphs: until backward is called, no longer.
+        self.outputs: list[torch.Tensor] = []
         self.eval_modules: list[str] = []
         self.autocast: str | None = None
         self._module_names = names
@@ -81,6 +88,9 @@ class ActivationProbe:
         self._calls = 0
         self._main: str | None = None
         self._evals: list[weakref.ref[nn.Module]] = []
+        # Modules that were called without gradients, by the calls counted in this sample.
+        self.beside: list[weakref.ref[nn.Module]] = []
+        self.besides = 0
 
     @property
     def saw_model(self) -> bool:
@@ -98,12 +108,14 @@ class ActivationProbe:
         window.thread = threading.get_ident()
         window.autocast = None
         self._calls, self._called, self._evals = 0, [], []
+        self.besides = 0
         _armed = self
         calls._global_forward_pre_hooks[_ANYWHERE] = _enter
 
     def disarm(self) -> None:
         global _armed
         self._withdraw()
+        self.outputs = []
         calls._global_forward_pre_hooks.pop(_ANYWHERE, None)
         if _armed is self:
             _armed = None
@@ -117,6 +129,13 @@ class ActivationProbe:
             self._follow(module)
         except Exception as error:
             self._fail(error)
+
+    def asked(self, module: nn.Module) -> None:
+        """A module is called without gradients: a target network, a teacher, or an evaluation."""
+        self.besides += 1
+        known = [one for ref in self.beside if (one := ref()) is not None]
+        if len(known) < _BESIDES and not any(part is module for one in known for part in one.modules()):
+            self.beside = [*(weakref.ref(one) for one in known), weakref.ref(module)]
 
     def inside(self, module: nn.Module, args: Any, output: Any) -> None:
         """While learning: some module of the model gave an output."""
@@ -143,6 +162,7 @@ class ActivationProbe:
                 watch.called(module, args, output)
             self._withdraw()
             self._note_call(model, module, args, kwargs)
+            self.outputs += real_outputs(output)[: _OUTPUTS - len(self.outputs)]
         except Exception as error:
             self._fail(error)
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from traindx.observe.torch.graph import LIMIT, inputs, is_leaf, variable
+from traindx.observe.torch.roots import HandUpdate
 
 if TYPE_CHECKING:
     from traindx.observe.torch.steps import Steps
@@ -26,6 +27,10 @@ _NEAREST = 8
 _VALUES = 4096
 # Where a torch optimizer was made it may still take its first step: an inner loop can come before.
 _SURELY = 8
+
+# A step against the gradient and nothing else: its rate can be told from what it changed.
+_AGAINST = -0.999
+_DIGITS = 4
 
 _WHY = "no torch optimizer steps: a step is counted where parameters change after backward"
 # Others may be spread over processes: to read them is for all of these together.
@@ -48,6 +53,12 @@ class ByHand:
         self._most = LIMIT
         self._numbers: dict[int, Numbers] | None = None
         self._values: dict[int, torch.Tensor] | None = {}
+        # Of a sampled step: what stands for its optimizer, what backward was called on, and whether its
+        # gradients were read and the change that it makes is still to be seen.
+        self._update = HandUpdate()
+        self._called: tuple[Any, ...] = ()
+        self.awaits_update = False
+        self._described = False
 
     @property
     def _on(self) -> bool:
@@ -56,8 +67,17 @@ class ByHand:
 
     def begins(self, called: tuple[Any, ...]) -> None:
         """A backward call begins, on `called[0]`: what became of the one before."""
-        leaves = _leaves(called, _NEAREST if self.steps.built else self._most)
-        if self._changed(leaves):
+        nearest = _NEAREST if self.steps.built else self._most
+        sampling, awaits = self.steps.watching.sampling and self._on, self.awaits_update
+        every = _leaves(called, LIMIT if sampling or awaits else nearest)
+        leaves = every[:nearest]
+        changed = self._changed(leaves)
+        if awaits:
+            self.steps.watching.guard("layers", self._sample_update, every, changed)
+        if sampling:
+            self._called = called
+            self.steps.watching.guard("stale gradients", self._stale_gradients, every, changed)
+        if changed:
             if self._on and self._calls and not self._counted:
                 self._finish()
             self._calls, self._counted = 0, False
@@ -73,8 +93,65 @@ class ByHand:
         self._counted = True
         return True
 
+    @property
+    def sampled(self) -> bool:
+        """Whether the backward call that is under way is to be looked at."""
+        return bool(self._called)
+
+    def sample_gradients(self, found: Any) -> None:
+        """After backward, before the weights change; `found`: the gradients where they are returned."""
+        called, self._called = self._called, ()
+        if found is False:
+            return
+        watching, update = self.steps.watching, self._update
+        leaves = _leaves(called, LIMIT)
+        named = called[4] if found is not True and isinstance(called[4], tuple | list) else ()
+        gradients = {id(one): gradient for one, gradient in zip(named, found, strict=False)} if named else {}
+        update.hold(leaves)
+        given = [gradients.get(id(one)) for one in leaves] if named else None
+        watching.sampler.layers.before(update, True, given=given)
+        if not self._described:
+            self._described = True
+            watching.guard("facts", watching.facts.without_optimizer, update)
+        norm = watching.sampler.layers.gradient_norm(update)
+        update.hold([])
+        if norm is not None:
+            self.steps.saw_norm(norm)
+        self.awaits_update = True
+
+    def _sample_update(self, leaves: list[torch.Tensor], changed: bool) -> None:
+        """The next backward call begins: what the step before has made of the weights."""
+        self.awaits_update = False
+        sampler, layers = self.steps.watching.sampler, self.steps.watching.sampler.layers
+        if not changed:
+            layers.forget()
+            sampler.drop_held()
+            return
+        self._update.hold(leaves)
+        layers.after(self._update, False)
+        self._update.hold([])
+        if self._counted:
+            sampler.write_held()
+            self._record_rate()
+
+    def _record_rate(self) -> None:
+        """Of a step against the gradient, how many times as long it was: the learning rate."""
+        along = self.steps.watching.sampler.layers.along
+        if along is not None:
+            cosine, times = along
+            numbers = {"update_cosine": cosine}
+            if cosine < _AGAINST:
+                numbers["lr"] = float(f"{-times:.{_DIGITS}g}")
+            self.steps.recorder.row(numbers)
+
+    def _stale_gradients(self, leaves: list[torch.Tensor], changed: bool) -> None:
+        if changed and self._calls and self.steps.accumulates:
+            self.steps.watching.losses.stale_gradients(leaves)
+
     def close(self) -> None:
         """The training is over: its last backward calls are a step if as many were one before."""
+        if self._counted:
+            self.steps.watching.guard("layers", self.steps.watching.sampler.write_held)
         if self._on and not self._counted and self._calls and self._calls in (self._each, self._late):
             self.steps.finish_late()
 

@@ -34,7 +34,7 @@ _IN_ALL = 5.0
 
 # One step as it was taken: when it ended, its number, loss and rates, the norm and the limit of clipping,
 # then seconds of waiting, forward, backward, optimizer and all; the last is None where a pause made it void.
-End = Callable[[bool], None]
+End = Callable[[Any], None]
 QuickStep = tuple[float, int, float, Any, Any, Any, float, float, float, float, float | None]
 
 
@@ -98,9 +98,9 @@ class Quick:
         steps.depth = 1
         return self.backward_ends
 
-    def backward_ends(self, done: bool) -> None:
+    def backward_ends(self, found: Any) -> None:
         """After a backward that was taken here; an optimizer that stepped inside goes the long way."""
-        del done
+        del found
         steps = self.steps
         steps.depth = 0
         if steps._inside:

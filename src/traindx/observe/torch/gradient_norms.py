@@ -50,14 +50,14 @@ class Gradients:
         return total if self.scale is None else total / self.scale
 
 
-def read_gradients(plan: ElementPlan, parameters: Sequence[torch.Tensor], scale: Scale) -> Gradients:
+def read_gradients(plan: ElementPlan, found: Sequence[torch.Tensor | None], scale: Scale) -> Gradients:
     """Norms of all gradients in full, and their elements at the places that the plan samples."""
     gradients = Gradients(plan, scale)
     for place, bucket in enumerate(plan.buckets):
         which: list[int] = []
         values: list[torch.Tensor] = []
         for number in bucket.numbers:
-            gradient = parameters[number].grad
+            gradient = found[number]
             if gradient is None:
                 gradients.none.add(number)
             elif _is_usual(gradient):

@@ -8,6 +8,8 @@ a weight matrix is left out of them.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +18,7 @@ from traindx.observe.torch.element_samples import to_host
 from traindx.observe.torch.gradient_norms import Gradients, Scale, read_gradients
 from traindx.observe.torch.measures import LayerGroups, StepSample
 from traindx.observe.torch.naming import Names
-from traindx.observe.torch.roots import optimizer_parameters
+from traindx.observe.torch.roots import HandUpdate, optimizer_parameters
 from traindx.observe.torch.sampled_elements import ElementPlan
 
 
@@ -28,23 +30,37 @@ class LayerProbe:
         self.samples = 0
         self._known = names
         self._index: dict[str, int] = {}
-        self._plans: dict[int, tuple[weakref.ref[torch.optim.Optimizer], ElementPlan]] = {}
+        self._plans: dict[int, tuple[weakref.ref[Any], ElementPlan]] = {}
         self._step_samples: dict[int, StepSample] = {}
         self._silent: dict[str, int] = {}
         self._reached: set[str] = set()
         self._zero: set[str] = set()
+        # Of an update by hand: the cosine between it and the gradient, and how many times as long it was.
+        self.along: tuple[float, float] | None = None
 
-    def before(self, optimizer: torch.optim.Optimizer, gradients: bool, scale: Scale = None) -> None:
-        """Right before the update: a sample of the weights, and the gradients unless they come later."""
+    def before(
+        self,
+        optimizer: torch.optim.Optimizer | HandUpdate,
+        gradients: bool,
+        scale: Scale = None,
+        given: Sequence[torch.Tensor | None] | None = None,
+    ) -> None:
+        """Right before the update: a sample of the weights, and the gradients unless they come later.
+
+        `given`: the gradients where parameters do not hold them.
+        """
         parameters = optimizer_parameters(optimizer)
         with torch.no_grad():
             plan = self._plan(optimizer, parameters)
             plan.keep_before(parameters)
             self._step_samples[id(optimizer)] = sample = StepSample(plan)
             if gradients:
-                sample.gradients = read_gradients(plan, parameters, _scale(optimizer, scale))
+                found = [one.grad for one in parameters] if given is None else given
+                sample.gradients = read_gradients(plan, found, _scale(optimizer, scale))
 
-    def after(self, optimizer: torch.optim.Optimizer, gradients: bool, scale: Scale = None) -> None:
+    def after(
+        self, optimizer: torch.optim.Optimizer | HandUpdate, gradients: bool, scale: Scale = None
+    ) -> None:
         """Right after the update: the same elements again; the gradients if the step made them itself."""
         sample = self._step_samples.get(id(optimizer))
         if sample is None:
@@ -53,9 +69,10 @@ class LayerProbe:
         with torch.no_grad():
             sample.updated = sample.plan.keep_after(parameters)
             if gradients:
-                sample.gradients = read_gradients(sample.plan, parameters, _scale(optimizer, scale))
+                found = [one.grad for one in parameters]
+                sample.gradients = read_gradients(sample.plan, found, _scale(optimizer, scale))
 
-    def gradient_norm(self, optimizer: torch.optim.Optimizer) -> torch.Tensor | None:
+    def gradient_norm(self, optimizer: torch.optim.Optimizer | HandUpdate) -> torch.Tensor | None:
         """The norm of all gradients of the sample under way, for the price of adding up what is known."""
         sample = self._step_samples.get(id(optimizer))
         return None if sample is None or sample.gradients is None else sample.gradients.total()
@@ -71,12 +88,13 @@ class LayerProbe:
             return None
         self.samples += 1
         arrays = iter(to_host([tensor for sample in samples for tensor in sample.tensors()]))
-        layers = LayerGroups(len(self.names))
+        layers = LayerGroups(len(self.names), by_hand=samples[0].plan.by_hand)
         with np.errstate(all="ignore"):
             for sample in samples:
                 squares = layers.add(sample, arrays)
                 if sample.gradients is not None and sample.plan.unreached:
                     self._count_silent(sample.plan, sample.gradients, squares)
+        self.along = layers.along()
         return layers.statistics()
 
     def without_gradient(self) -> list[str]:
@@ -99,14 +117,19 @@ class LayerProbe:
         """Parameters whose gradient was None in every sample: nothing links them to the loss."""
         return [name for name in self._silent if name not in self._zero]
 
-    def _plan(self, optimizer: torch.optim.Optimizer, parameters: list[torch.Tensor]) -> ElementPlan:
+    def _plan(
+        self, optimizer: torch.optim.Optimizer | HandUpdate, parameters: list[torch.Tensor]
+    ) -> ElementPlan:
         key = id(optimizer)
+        by_hand = not isinstance(optimizer, torch.optim.Optimizer)
         entry = self._plans.get(key)
-        if entry is not None and entry[0]() is optimizer and entry[1].fits(parameters, self._known.version):
-            return entry[1]
+        plan = entry[1] if entry is not None and entry[0]() is optimizer else None
+        if plan and (plan.fits(parameters, self._known.version) or (by_hand and plan.follows(parameters))):
+            return plan
         self._known.refresh([optimizer])
         layers = [self._layer(self._known.layer_of(one)) for one in parameters]
         plan = ElementPlan(parameters, layers, self._known.version)
+        plan.by_hand = by_hand
         plan.names = [self._known.parameter_name(one) for one in parameters]
         plan.unreached = [one for one in plan.unreached if plan.names[one] not in self._reached]
         # The plan holds the memory of the weights: it must go when the optimizer goes.
@@ -136,6 +159,6 @@ class LayerProbe:
         plan.unreached = waiting
 
 
-def _scale(optimizer: torch.optim.Optimizer, scale: Scale) -> Scale:
+def _scale(optimizer: torch.optim.Optimizer | HandUpdate, scale: Scale) -> Scale:
     """Fused optimizers are given gradients that are still scaled, and the scale."""
     return scale if scale is not None else getattr(optimizer, "grad_scale", None)

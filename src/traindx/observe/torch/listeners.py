@@ -71,7 +71,7 @@ class RecorderListeners:
         ):
             watching.guard("losses", watching.losses.saw, name, args, kwargs, result)
 
-    def backward(self, tensors: Any, args: Args, kwargs: Kwargs) -> Callable[[bool], None] | None:
+    def backward(self, tensors: Any, args: Args, kwargs: Kwargs) -> Callable[[Any], None] | None:
         """Not those from inside the autograd engine itself (checkpoints)."""
         watching, steps = self.watching, self.watching.steps
         if graph.log.isEnabledFor(logging.DEBUG):
@@ -89,10 +89,12 @@ class RecorderListeners:
         steps.depth += 1
         return functools.partial(self.backward_ends, accumulates)
 
-    def backward_ends(self, accumulates: bool, done: bool) -> None:
-        del done
-        self.watching.steps.depth -= 1
-        self.watching.report(self.watching.steps.backward_ends, accumulates)
+    def backward_ends(self, accumulates: bool, found: Any) -> None:
+        watching, steps = self.watching, self.watching.steps
+        steps.depth -= 1
+        if not steps.optimizers.known and steps.by_hand.sampled:
+            watching.guard("layers", steps.by_hand.sample_gradients, found)
+        watching.report(steps.backward_ends, accumulates)
 
     def _trains(self, args: Args) -> bool:
         """Whether `autograd.grad` was asked for gradients of parameters, to be applied by hand.

@@ -10,6 +10,7 @@ import torch
 from traindx.observe.torch.gradient_norms import global_norm
 from traindx.observe.torch.roots import optimizer_parameters
 from traindx.observe.torch.scalars import in_transform, scalar
+from traindx.observe.torch.written_losses import written_losses
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
@@ -76,7 +77,7 @@ class LossCalls:
         self.batch = max(self.batch, output.shape[0] if output.dim() else 0)
         self._summed = self._sums(name, args, kwargs)
         if isinstance(target, torch.Tensor):
-            watching.facts.loss(name, args, kwargs, output, target)
+            watching.facts.loss(name, output, target, reduction(name, args, kwargs))
             if watching.sampling:
                 watching.guard("batches", watching.sampler.saw_loss, name, as_given(output), as_given(target))
 
@@ -85,6 +86,7 @@ class LossCalls:
         computed, self._computed = self._computed, []
         self.watching.sampler.evaluations.drop()
         if self.watching.sampling and self.watching.steps.backwards == 1:
+            self.watching.guard("written losses", self._written)
             self.watching.sampler.finish_forward()
             self.watching.guard("stale gradients", self._stale_gradients)
         if not computed or not isinstance(loss, float) or not loss or not math.isfinite(loss):
@@ -107,6 +109,13 @@ class LossCalls:
             self.is_whole = True
             self.divides_sums = self._summed
 
+    def _written(self) -> None:
+        """Losses that the program wrote by hand are seen in the graph that backward is about to walk."""
+        outputs = self.watching.sampler.activations.outputs
+        for loss in written_losses(self.watching.steps.grad_fn, outputs):
+            self.watching.facts.loss(loss.function, loss.output, loss.target, reduction=None)
+            self.watching.sampler.saw_loss(loss.function, loss.output, loss.target)
+
     def _sums(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         return reduction(name, args, kwargs) == "sum"
 
@@ -120,8 +129,11 @@ class LossCalls:
             or self.watching.constructed.count() > 1
         ):
             return
-        norm = global_norm(optimizer_parameters(optimizer))
-        value = scalar(norm)
+        self.stale_gradients(optimizer_parameters(optimizer))
+
+    def stale_gradients(self, parameters: list[torch.Tensor]) -> None:
+        """The gradients there are now were used by the step before."""
+        value = None if self._stale_reported else scalar(global_norm(parameters))
         if isinstance(value, float) and value > 0:
             self._stale_reported = True
             text = f"gradients of norm {value:.4g} from the step before were still there when backward began"

@@ -39,7 +39,9 @@ class StepSample:
 class LayerGroups:
     """Sums over the parameters of each layer; None is a gap."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, *, by_hand: bool = False) -> None:
+        # Products of update and gradient, of each with itself: only of updates that no optimizer made.
+        self._along = [0.0, 0.0, 0.0] if by_hand else None
         self.weight: Column = [None] * count
         self.update: Column = [None] * count
         self.gradient: Column = [None] * count
@@ -60,6 +62,13 @@ class LayerGroups:
             if bucket.sampled:
                 self._add_samples(sample, bucket, block)
         return squares
+
+    def along(self) -> tuple[float, float] | None:
+        """Between update and gradient: the cosine, and how many times as long the update was."""
+        if self._along is None:
+            return None
+        cosine = _cosine(*self._along)
+        return None if cosine is None else (cosine, self._along[0] / self._along[2])
 
     def statistics(self) -> dict[str, Column]:
         ratios: Column = [
@@ -85,6 +94,12 @@ class LayerGroups:
         sampled = gradients.sampled.get(id(bucket)) if gradients is not None else set()
         if bucket.coarse and sample.updated:
             self._add_still(bucket, block, sampled)
+        if self._along is not None and sample.updated and gradients is not None:
+            pairs = ((AFTER, GRADIENT), (AFTER, AFTER), (GRADIENT, GRADIENT))
+            self._along = [
+                sum_ + float(block[one] @ block[other])
+                for sum_, (one, other) in zip(self._along, pairs, strict=True)
+            ]
         if sample.gradients is not None:
             self._add_direction(bucket, block[GRADIENT], sampled)
         np.multiply(weights, weights, out=weights)

@@ -13,6 +13,7 @@ from torch import nn
 
 from traindx.core.kinds import layer_kind
 from traindx.observe.clock import monotonic
+from traindx.observe.data.initial_values import is_even_draw
 from traindx.observe.torch.element_samples import READABLE, plain, sample_of, spread, to_host
 from traindx.observe.torch.graph import walk
 from traindx.observe.torch.kinds import activation_shape, is_dropout, is_layer, is_norm
@@ -48,7 +49,12 @@ def model_facts(root: nn.Module, names: Names) -> dict[str, Any]:
         "shared": _shared(root, names),
         "dtypes": _elements_by(parameters, lambda one: str(one.dtype).removeprefix("torch.")),
         "devices": _elements_by(parameters, lambda one: str(one.device)),
-        "frozen": {"count": len(frozen), "names": [names.parameter_name(one) for one in frozen[:_NAMED]]},
+        "frozen": {
+            "count": len(frozen),
+            "names": [names.parameter_name(one) for one in frozen[:_NAMED]],
+            "initial": sum(_frozen_initial(one) for one in layers),
+            "elements": sum(_numel(one) for one in frozen),
+        },
         "embeddings": [
             {"name": names.module_name(one), "size": one.num_embeddings, "width": one.embedding_dim}
             for one in modules
@@ -68,6 +74,20 @@ def _own(module: nn.Module) -> list[torch.Tensor]:
     return [one for _, one in parameters_of(module)] + (
         list(parametrized.parameters()) if parametrized is not None else []
     )
+
+
+def _frozen_initial(module: Any) -> int:
+    """How many weights of a frozen layer are those that PyTorch makes it with."""
+    weight, bias = getattr(module, "weight", None), getattr(module, "bias", None)
+    if not isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d | nn.Conv3d) or weight is None:
+        return 0
+    if weight.requires_grad or weight.is_meta or type(weight) is not nn.Parameter:
+        return 0
+    bound = 1.0 / sqrt(max(1, _numel(weight[0])))
+    if bias is not None and float(bias.detach().abs().max()) > 1.0001 * bound:
+        return 0
+    even = is_even_draw(weight.detach().float().cpu().numpy().reshape(-1), bound)
+    return _numel(weight) if even else 0
 
 
 def _numel(parameter: torch.Tensor) -> int:

@@ -33,6 +33,16 @@ def first_float(value: Any, depth: int = _DEPTH) -> torch.Tensor | None:
     return None
 
 
+def real_outputs(value: Any, depth: int = _DEPTH) -> list[torch.Tensor]:
+    """The tensors of real numbers, with a graph behind them, in what a module gave."""
+    if type(value) is torch.Tensor:
+        return [value] if value.is_floating_point() and value.grad_fn is not None else []
+    if depth and isinstance(value, tuple | list | Mapping):
+        parts = list(value.values() if isinstance(value, Mapping) else value)[:8]
+        return [tensor for one in parts for tensor in real_outputs(one, depth - 1)]
+    return []
+
+
 def model_input(args: Any, kwargs: Mapping[str, Any]) -> torch.Tensor | None:
     """The tensor a model was called with: its main one, as far as names show it."""
     if args and not kwargs and _is_data(args[0]):

@@ -19,6 +19,7 @@ import torch
 from torch import nn
 
 from traindx.observe.torch.roots import (
+    HandUpdate,
     children_of,
     optimizer_parameters,
     parameter_at,
@@ -42,7 +43,9 @@ class Names:
         self._owners: dict[int, tuple[weakref.ref[nn.Module], str]] = {}
         self._loose: dict[tuple[int, torch.Size], str] = {}
 
-    def refresh(self, optimizers: Iterable[torch.optim.Optimizer], frame: FrameType | None = None) -> bool:
+    def refresh(
+        self, optimizers: Iterable[torch.optim.Optimizer | HandUpdate], frame: FrameType | None = None
+    ) -> bool:
         """Find the models whose parameters these optimizers hold. True when something new was found."""
         parameters = [one for optimizer in optimizers for one in optimizer_parameters(optimizer)]
         unknown = [one for one in parameters if self._owner(one) is None and _key(one) not in self._loose]

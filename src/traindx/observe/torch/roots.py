@@ -124,7 +124,17 @@ def parameters_of(module: nn.Module) -> list[tuple[str, torch.Tensor]]:
     return [(name, one) for name, one in list(parameters.items()) if one is not None]
 
 
-def optimizer_parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
+class HandUpdate:
+    """Stands where an optimizer would; it holds its parameters only while they are looked at."""
+
+    def __init__(self) -> None:
+        self.param_groups: list[dict[str, Any]] = [{"params": []}]
+
+    def hold(self, parameters: list[torch.Tensor]) -> None:
+        self.param_groups = [{"params": parameters}]
+
+
+def optimizer_parameters(optimizer: torch.optim.Optimizer | HandUpdate) -> list[torch.Tensor]:
     """All parameters of an optimizer, never kept: torch will not swap one that somebody else holds."""
     return [one for group in optimizer.param_groups for one in group["params"]]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -10,8 +10,11 @@ from traindx.core.kinds import loss_kind
 from traindx.observe.clock import perf_counter
 from traindx.observe.data import batches
 from traindx.observe.data.answers import answer_statistics
+from traindx.observe.data.targets import target_statistics
+from traindx.observe.data.token_entropy import TokenEntropy
 from traindx.observe.early_steps import EarlySteps
 from traindx.observe.torch.activation_probe import ActivationProbe
+from traindx.observe.torch.followers import Followers
 from traindx.observe.torch.histograms import Histograms
 from traindx.observe.torch.layer_probe import LayerProbe
 from traindx.observe.torch.output_statistics import Answers
@@ -37,6 +40,8 @@ class StepSampler:
         self.histograms = Histograms(self.activations)
         self.batches = batches.Batches()
         self.samples = SampleFingerprints()
+        self.tokens = TokenEntropy()
+        self.followers = Followers(watching.names)
         self.answers = Answers(watching, self.batches)
         self.evaluations = Evaluations(watching)
         self.now = False
@@ -47,6 +52,8 @@ class StepSampler:
         self._reported: set[str] = set()
         self._early = EarlySteps()
         self._target: torch.Tensor | None = None
+        # A sample of a step by hand, whose update shows only when the next one begins.
+        self._held: dict[str, dict[str, object]] | None = None
 
     def plan(self, coming: int) -> None:
         """Decide about the step that begins now."""
@@ -83,17 +90,28 @@ class StepSampler:
     def forget_samples(self) -> None:
         """Another training begins: what this one is judged on, that one may have learned from."""
         self.samples = SampleFingerprints()
+        self.tokens = TokenEntropy()
+        self.followers = Followers(self.watching.names)
 
-    def saw_loss(self, name: str, output: Any, target: Any) -> None:
-        """What reached the loss function in this step."""
-        if "target" not in self._groups and isinstance(target, torch.Tensor):
+    def whole_facts(self) -> dict[str, object]:
+        """What only all samples together show."""
+        facts = {"tokens": self.tokens.facts(), "followers": self.followers.record()}
+        return {name: fact for name, fact in facts.items() if fact}
+
+    def saw_loss(self, name: str, output: torch.Tensor, target: torch.Tensor) -> None:
+        """What reached a loss function in this step: the first gives the names, others bear their own."""
+        of = "" if "target" not in self._groups else f"@{name}"
+        if f"target{of}" in self._groups:
+            return
+        if of:
+            statistics = target_statistics(target)
+            self._groups[f"target{of}"] = {k: v for k, v in statistics.items() if not isinstance(v, str)}
+        else:
             self._groups["target"] = dict(self.batches.targets(target))
             self._target = target.detach()
-        if "output" not in self._groups and isinstance(output, torch.Tensor) and output.is_floating_point():
-            statistics = dict(batches.input_statistics(output.detach()))
-            if isinstance(target, torch.Tensor):
-                statistics |= answer_statistics(loss_kind({"function": name}), output.detach(), target)
-            self._groups["output"] = dict(statistics)
+        if output.is_floating_point():
+            numbers = answer_statistics(loss_kind({"function": name}), output.detach(), target)
+            self._groups[f"output{of}"] = {**batches.input_statistics(output.detach()), **numbers}
 
     def saw_share(self, ratio: float) -> None:
         """How many times what the loss functions gave backward was called on; -1 when the sign is turned."""
@@ -108,17 +126,36 @@ class StepSampler:
         began = perf_counter()
         self.finish_forward()
         groups = self._groups
-        self.watching.guard("layers", self._collect_layers, groups)
+        later = self.watching.steps.by_hand.awaits_update
+        if not later:
+            self.watching.guard("layers", self._collect_layers, groups)
         if self.forward:
             self.watching.guard("activations", self._collect_activations, groups)
-        if groups:
+        if later:
+            self._held = groups
+        elif groups:
             self.recorder.sample(groups)
+        self.watching.guard("followers", self._sample_followers)
         self.taken += 1
         self.now = False
         self.own += perf_counter() - began
         self.recorder.budget.sampled(self.own, seconds + perf_counter() - began)
         if self.taken == _STEPS_WITHOUT_GRADIENT or self.taken % 16 == 0:
             self.watching.guard("layers", self._report_untrained)
+
+    def write_held(self) -> None:
+        """The update of a step by hand was seen: what its sample holds is complete."""
+        groups, self._held = self._held, None
+        if groups is not None:
+            self.watching.guard("layers", self._collect_layers, groups)
+            self.recorder.sample(groups)
+
+    def drop_held(self) -> None:
+        """What was taken for a step was none."""
+        self._held = None
+
+    def _sample_followers(self) -> None:
+        self.followers.sample(self.watching.constructed.alive(), self.activations.beside)
 
     def _collect_layers(self, groups: dict[str, dict[str, object]]) -> None:
         statistics = self.layers.collect()
@@ -138,6 +175,8 @@ class StepSampler:
             if self.watching.facts.world > 1:
                 groups["input"]["fingerprint"] = self.batches.last_print % _PRINTS
             self.watching.guard("samples", self.samples.trained, probe.root_input, self._target)
+            if self._target is not None:
+                self.watching.guard("tokens", self.tokens.add, probe.root_input, self._target)
         self._target = None
         self.watching.modes.sampled(probe.eval_modules, probe.autocast)
 

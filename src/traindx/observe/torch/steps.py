@@ -109,6 +109,8 @@ class Steps:
             self._entered = began
             self._finish(self.optimizers.know(self.hidden.optimizer))
         self._take_loss(tensors)
+        if self._closure is not None and self.watching.facts.awaits_graph:
+            self.watching.guard("facts", self.watching.facts.graph_in_closure)
         self._mark = perf_counter()
         self.own += self._mark - began
 
@@ -247,6 +249,10 @@ class Steps:
             self.recorder.budget.norms.pay(UNDERCOUNT * (perf_counter() - began))
         if norm is not None:
             self._norms.append(norm)
+
+    def saw_norm(self, norm: torch.Tensor) -> None:
+        """The norm of the gradients of a step that no optimizer takes."""
+        self._norms = [norm]
 
     def _gradients(self, row: Row) -> None:
         self.clips_norms = bool(self.clips)

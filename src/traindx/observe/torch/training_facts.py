@@ -11,10 +11,10 @@ from traindx.core.kinds import loss_kind
 from traindx.observe.data.targets import describe_shapes
 from traindx.observe.torch import setup_facts
 from traindx.observe.torch.graph_structure import depth, end_operations, linear_pairs, residuals, stretched
-from traindx.observe.torch.loss_calls import as_given, reduction
+from traindx.observe.torch.loss_calls import as_given
 from traindx.observe.torch.model_facts import model_facts, reach_facts
 from traindx.observe.torch.optimizer_state import Known
-from traindx.observe.torch.roots import optimizer_parameters
+from traindx.observe.torch.roots import HandUpdate, optimizer_parameters
 from traindx.observe.torch.sample_prints import SampleFingerprints
 from traindx.observe.torch.trainers import trainer_settings
 
@@ -26,7 +26,7 @@ _OF_OPTIMIZER = ("lr", "weight_decay", "schedule", "warmup", "warmup_ratio")
 # What is of one training, and not of the process.
 _OF_TRAINING = (
     *("models", "optimizers", "losses", "loaders", "schedulers", "graph", "reach", "restored"),
-    *("classes", "samples", "accumulation", "clipping", "histograms"),
+    *("classes", "samples", "accumulation", "clipping", "histograms", "tokens", "followers"),
 )
 _PHASES_MOST, _PHASES_SAMPLED = 64, 8
 _LOADER_SETTINGS = (("batch_size", "batch_size"), ("train_samples", "samples"), ("workers", "workers"))
@@ -44,6 +44,7 @@ class TrainingFacts:
         self._losses: dict[str, dict[str, object]] = {}
         self._models = 0
         self._settings = {"clip"}
+        self._without_graph: weakref.ref[torch.optim.Optimizer] | None = None
         self.phases: list[tuple[dict[str, object], SampleFingerprints | None]] = []
 
     def _set(self, name: str, value: object) -> None:
@@ -58,6 +59,7 @@ class TrainingFacts:
         watching.steps.accumulation.record()
         self._record_classes()
         facts = self.recorder.take(_OF_TRAINING, self._settings)
+        facts |= watching.sampler.whole_facts()
         facts.pop("restored", None)  # perhaps for the training that begins: `Restoring` knows
         known = len(self.phases)
         samples = watching.sampler.samples if known < _PHASES_SAMPLED else None
@@ -103,6 +105,18 @@ class TrainingFacts:
                 {"parameters": missing[:100]},
             )
 
+    def without_optimizer(self, update: HandUpdate) -> None:
+        """The first step that no optimizer takes: what can be said without one."""
+        names = self.watching.names
+        names.refresh([update])
+        models = [model_facts(root, names) for root in names.roots[:8]]
+        self._models = len(models)
+        if models:
+            self.recorder.fact("models", models)
+        self.recorder.fact("libraries", setup_facts.library_facts())
+        self.recorder.fact("seed", setup_facts.seed_facts())
+        self._world()
+
     def _trainer(self, optimizer: dict[str, Any]) -> None:
         """The settings of the trainer that runs the loop; those of an optimizer only where it made it."""
         settings = trainer_settings()
@@ -128,8 +142,11 @@ class TrainingFacts:
             self.recorder.unseen("norms over all ranks", why)
 
     def _graph(self, optimizer: torch.optim.Optimizer) -> None:
-        """What only the graph of a loss shows of a model: how deep it is, what goes around its layers."""
+        """What only the graph of a loss shows of a model: how deep it is, what goes around its layers.
+
+        An optimizer with a closure, as in Lightning, steps before there is any: `graph_in_closure`."""
         grad_fn = self.watching.steps.grad_fn
+        self._without_graph = weakref.ref(optimizer) if grad_fn is None else None
         if grad_fn is not None:
             graph_facts = {"depth": depth(grad_fn), "residuals": residuals(grad_fn)}
             graph_facts |= linear_pairs(grad_fn, self.watching.names.parameter_name)
@@ -139,6 +156,16 @@ class TrainingFacts:
                 if reach is not None:
                     self.recorder.fact("reach", reach)
 
+    @property
+    def awaits_graph(self) -> bool:
+        return self._without_graph is not None
+
+    def graph_in_closure(self) -> None:
+        """The first loss is known by now."""
+        optimizer = self._without_graph() if self._without_graph is not None else None
+        if optimizer is not None:
+            self._graph(optimizer)
+
     def _world(self) -> None:
         distributed = torch.distributed
         if distributed.is_available() and distributed.is_initialized():
@@ -147,19 +174,12 @@ class TrainingFacts:
             self.recorder.setting("world_size", self.world)
         self.recorder.fact("world_size", self.world)
 
-    def loss(
-        self,
-        name: str,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        output: torch.Tensor,
-        target: torch.Tensor,
-    ) -> None:
-        """A loss function was called for the first time."""
+    def loss(self, name: str, output: torch.Tensor, target: torch.Tensor, reduction: str | None) -> None:
+        """A loss function was called for the first time; `reduction` is None for one written by hand."""
         if name in self._losses:
             return
         facts: dict[str, object] = {"function": name, "kind": loss_kind({"function": name})}
-        facts["reduction"] = reduction(name, args, kwargs)
+        facts["reduction"] = reduction
         facts |= describe_shapes(as_given(output), as_given(target))
         self._losses[name] = facts | {"after_layers": end_operations(output)}
         self.recorder.fact("losses", list(self._losses.values()))
@@ -208,6 +228,8 @@ class TrainingFacts:
         samples = watching.sampler.samples.facts()
         if samples:
             recorder.fact("samples", samples)
+        for name, fact in watching.sampler.whole_facts().items():
+            recorder.fact(name, fact)
         if self.phases:
             recorder.fact("phases", [_with_samples(*phase) for phase in self.phases])
             recorder.fact("settings_of_phases", sorted(self._settings))

@@ -7,7 +7,7 @@ diagnosis takes the first that no `# traindx: ignore` silences. `training` is wh
 `training.trace` is what the script would do, call by call: `.events` (each with the value, the loops, the
 branches and the `with` contexts around it, in order), `.bindings` (every assignment), `.classes`,
 `.instances`. Values know what they were made of (`source.values`) and what they are (`source.roles`).
-`source.edit_pieces` makes edits. Cases are sources: `fires()` and `silent()` yield scripts.
+`source.edit_pieces` makes edits. Cases are sources: scripts instead of runs.
 
 Be sure or be silent: what is not understood is `Unknown`, `Either` is one of several. Give an empty list
 only when the thing looked for was there to look at (a training loop, a loss); else `Skipped("what is

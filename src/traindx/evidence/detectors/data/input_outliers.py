@@ -42,7 +42,6 @@ def detect(case: Case, *, times_usual: float = 100.0, full_strength_at: float = 
             f"{batch} holds {article} of {text(worst.largest)}, {times(worst.ratio)} the largest of a usual "
             f"batch{phrase}.",
             symptom="loss_spike" if leaps else None,
-            severity="medium" if leaps else "low",
             step=at,
             strength=strength(worst.ratio, times_usual / 3, full_strength_at),
             numbers={"largest": worst.largest, "usual": worst.usual} | _limit(worst.name, worst.usual),

@@ -2,7 +2,8 @@
 
 Seen when inputs and targets that belong together (a dataset, Keras' `fit`, a loss) went through random orders
 of which they share none: two permutations, a permutation of one of them only, a shuffle in place of one, or
-a batch of inputs drawn at random beside a stretch of the labels. In tf.data: streams shuffled before `zip`.
+a batch of inputs drawn at random beside a stretch of the labels. In tf.data: streams shuffled before `zip`;
+in JAX: `jax.random.permutation` of inputs and labels with different keys.
 
 Silent when they share an order or one is computed from the other. Known mistake: labels that are shuffled on
 purpose, as a control; where their name says so, nothing is reported.
@@ -10,16 +11,9 @@ purpose, as a control; where their name says so, nothing is reported.
 
 import re
 
-from traindx.evidence.detectors._script import (
-    Detector,
-    Finding,
-    Places,
-    Script,
-    Scripts,
-    Skipped,
-    Training,
-    script,
-)
+from traindx.evidence.detector import Detector, Finding, Skipped
+from traindx.evidence.detectors._script import Places, Script, Scripts, Training, script
+from traindx.evidence.detectors._script.jax_orders import permuted_apart
 from traindx.evidence.detectors._script.keras_samples import fitted
 from traindx.evidence.detectors._script.orders import (
     ancestors,
@@ -33,7 +27,8 @@ from traindx.evidence.detectors._script.words import code, where
 from traindx.source.edit_pieces import place
 from traindx.source.execution import CallEvent
 from traindx.source.roles import LossCall
-from traindx.source.values import Instance, ListValue, Made, Value, number
+from traindx.source.script import parse_script
+from traindx.source.values import Instance, ListValue, Made, Spot, Value, number
 
 DETECTOR = Detector(title="inputs and labels shuffled apart", family="script_shuffle")
 _MEANT = re.compile(r"rand|shuf|perm|control|corrupt|nois|null|negat", re.IGNORECASE)
@@ -41,6 +36,9 @@ _MADE = frozenset("zeros ones full empty zeros_like ones_like full_like arange r
 
 
 def detect(training: Training) -> Places:
+    permuted = [_permuted(*pair) for pair in permuted_apart(training.script)]
+    if permuted:
+        return permuted
     pairs = [(e, e.value.args[0], e.value.args[1]) for e in training.trace.events if _is_pair(e)]
     losses = [one for one in training.losses if one.target is not None and not one.event.grad_off]
     zipped = [e for e in training.trace.calls if e.value.name == "tensorflow.data.Dataset.zip"]
@@ -56,6 +54,14 @@ def detect(training: Training) -> Places:
         if drawn is not None and loss.target is not None and not _meant(training, loss.target):
             findings.setdefault(id(loss.event.spot.node), _finding(loss.event, drawn))
     return [*findings.values()]
+
+
+def _permuted(by: Spot, other: Spot) -> Finding:
+    text = (
+        f"{where(by)}: {code(by)} puts the labels in another order than line {other.line} the inputs: labels "
+        "no longer belong to their inputs."
+    )
+    return Finding(text, "silent_defect", "high", places=(place(by), place(other)))
 
 
 def _is_pair(event: CallEvent) -> bool:
@@ -171,7 +177,16 @@ def _drawn(x: str, y: str) -> Script:
     )
 
 
+_PERMUTED = """
+import jax
+x = jax.random.permutation(k1, x)
+y = jax.random.permutation({key}, y)
+step = jax.jit(lambda p, x, y: jax.grad(loss)(p, x, y))
+"""
+
+
 def fires() -> Scripts:
+    yield parse_script(_PERMUTED.format(key="k2"))
     yield script(setup="X = X[torch.randperm(100)]\ny = y[torch.randperm(100)]\ndata = TensorDataset(X, y)")
     yield script(setup="X = np.load('x.npy')\nnp.random.shuffle(X)\ndata = TensorDataset(torch.tensor(X), y)")
     yield script(setup="X, y = load()\nX = X[np.random.permutation(len(X))]\ndata = TensorDataset(X, y)")
@@ -181,6 +196,7 @@ def fires() -> Scripts:
 
 
 def silent() -> Scripts:
+    yield parse_script(_PERMUTED.format(key="k1"))
     yield script(setup="order = torch.randperm(100)\ndata = TensorDataset(X[order], y[order])")
     yield script(setup="data = TensorDataset(X, y)")
     yield fitted(fit="sample_weight=tf.data.Dataset.zip((x, y)).shuffle(9)")

@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from traindx.core.nouns import Place
+from traindx.core.nouns import Place, Run
 from traindx.evidence.case import Case
-from traindx.evidence.inside import Fact, facts, word
+from traindx.evidence.inside import Fact, facts, number, word
 from traindx.source import Script
+from traindx.testing.sketch import run
 
 _DROPPING = re.compile(r"drop|pop|exclude|ignore|skip|remove|not_features|id_col|meta", re.I)
 NEEDS = ("fact:data_files",)
@@ -33,6 +34,20 @@ def reading(case: Case, table: str) -> tuple[str, tuple[Place, ...]]:
             phrase = f" (read in {os.path.basename(path)}:{line})"
             return phrase, (Place(path, int(line)),)
     return "", ()
+
+
+def fits(pair: Fact) -> bool:
+    """Whether names say which of two files is for training and which is not."""
+    splits = pair.get("splits")
+    return isinstance(splits, list) and "" not in splits and len(set(splits)) > 1
+
+
+def suspects(target: Fact) -> str:
+    """The three rows whose label or number is the most suspicious."""
+    return ", ".join(
+        f"row {round(number(one, 'row') or 0.0)} ({word(one, 'label')}, rather {word(one, 'rather')})"
+        for one in facts(target.get("suspects"))[:3]
+    )
 
 
 def rows(count: object) -> str:
@@ -92,3 +107,11 @@ def _in_dropping(source: Any, node: ast.AST) -> bool:
     return any(isinstance(one, ast.Name) and _DROPPING.search(one.id) for one in targets) or isinstance(
         node, ast.Delete
     )
+
+
+def data(kind: str, fact: Fact | None = None, **more: Any) -> Run:
+    """A made-up run that reads a data file of which one thing was measured; of a kind of "" nothing was."""
+    told = {**(fact or {}), **more}
+    name = next((told[key] for key in ("second", "file", "folder", "table") if key in told), "a.csv")
+    measured = {kind: [told]} if kind else {}
+    return run({}, facts={"data_files": [{"name": name, "line": "train.py:4"}], **measured})

@@ -19,7 +19,7 @@ import numpy as np
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Run, Runs, Skipped
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._settings import optimizer_family
-from traindx.evidence.detectors.learning_rate.config_lr_high import detect as rate_high
+from traindx.evidence.detectors.learning_rate.usual_rates import config_lr_high
 from traindx.testing.sketch import decay, noisy, run
 
 DETECTOR = Detector(
@@ -44,7 +44,7 @@ def detect(
         return Skipped()
     if case.curve("grad_norm_clipped") is not None or case.number("clip") is not None:
         return None
-    if lost and case.lr_value and isinstance(rate_high(case, case.lr_value), Finding):
+    if lost and case.lr_value and isinstance(config_lr_high.detect(case, case.lr_value), Finding):
         return None
     usual, high, top = (float(value) for value in np.quantile(norms.y, (0.5, 0.99, 1.0)))
     if lost and not (len(norms) >= min_points_if_lost and _calm(norms) and top >= factor_if_lost * usual > 0):
@@ -64,7 +64,6 @@ def detect(
         f"The gradient norm of this recurrent model jumps to {text(top)}, {times(top / usual)} its usual "
         f"{text(usual)}; {many}none is clipped, and {end}.",
         symptom="exploding_gradients",
-        severity="medium",
         step=peak,
         series=norms.name,
         strength=strength(top / usual, factor / 2, factor),
@@ -84,7 +83,6 @@ def _steep_start(case: Case, norms: Curve, steep: float) -> Finding | None:
         f"The first gradient of this recurrent model has a norm of {text(first)} at a loss of {text(start)}: "
         "it grew on its way back through time. None is clipped, and the run was lost.",
         symptom="exploding_gradients",
-        severity="medium",
         step=float(norms.x[0]),
         series=norms.name,
         strength=strength(first / max(start, 1.0), steep / 4, 4 * steep),

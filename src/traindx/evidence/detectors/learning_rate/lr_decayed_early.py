@@ -95,7 +95,6 @@ def _finding(
     return Finding(
         text=phrase,
         symptom="plateau" if cut_short or stands else None,
-        severity="medium" if cut_short or stands else "low",
         step=gone,
         end=end,
         series=lr.name,

@@ -11,18 +11,8 @@ Silent when the loops over epochs and batches cannot be told apart, when the cal
 schedules of the script's own. Known mistake: a decay meant to be over within one epoch.
 """
 
-from traindx.evidence.detectors._script import (
-    Detector,
-    Finding,
-    Iteration,
-    Places,
-    Script,
-    Scripts,
-    Severity,
-    Skipped,
-    Training,
-    script,
-)
+from traindx.evidence.detector import Detector, Finding, Severity, Skipped
+from traindx.evidence.detectors._script import Iteration, Places, Script, Scripts, Training, script
 from traindx.evidence.detectors._script.keras_samples import fitted
 from traindx.evidence.detectors._script.loops import (
     certain_iterations,

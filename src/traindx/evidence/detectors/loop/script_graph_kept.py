@@ -11,16 +11,8 @@ of the tensor back to the layers is not known. Known mistake: none yet.
 import ast
 from collections.abc import Iterator
 
-from traindx.evidence.detectors._script import (
-    Detector,
-    Edit,
-    Finding,
-    Places,
-    Scripts,
-    Severity,
-    Training,
-    script,
-)
+from traindx.evidence.detector import Detector, Finding, Severity
+from traindx.evidence.detectors._script import Edit, Places, Scripts, Training, script
 from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
 from traindx.source.edit_pieces import place, replaced, segment
 from traindx.source.execution import Binding, CallEvent, Loop
@@ -68,7 +60,9 @@ def _sums(training: Training) -> Iterator[tuple[str, Value, Value, Binding]]:
         call = one.value
         if not one.loops or not isinstance(call, Made) or call.kind != "operator" or not _adds(one):
             continue
-        if call.name == "Add" and len(call.args) == 2 and not _begun(training, one, one.loops[-1]):
+        if one.owner is None and _in_forward(one):
+            continue
+        if call.name == "Add" and len(call.args) == 2 and not _begun(training, one, _stepping(training, one)):
             yield one.name, call.args[1], call, one
 
 
@@ -78,6 +72,22 @@ def _adds(binding: Binding) -> bool:
     if binding.added or not isinstance(node, ast.Assign) or not isinstance(node.value, ast.BinOp):
         return binding.added
     return ast.unparse(node.value.left) == ast.unparse(node.targets[0])
+
+
+def _in_forward(added: Binding) -> bool:
+    """Whether it is a variable of a forward pass: a sum over layers, which ends with the call."""
+    return any(
+        isinstance(one, ast.FunctionDef)
+        and one.name in ("forward", "call", "__call__")
+        and one.lineno <= added.spot.line <= (one.end_lineno or one.lineno)
+        for one in ast.walk(added.spot.source.tree)
+    )
+
+
+def _stepping(training: Training, added: Binding) -> Loop:
+    """The loop that makes the steps where a sum is made inside of one, over layers; else the innermost."""
+    steps = [event.loops[-1] for event in training.backwards if event.loops]
+    return next((loop for loop in reversed(added.loops) if loop in steps), added.loops[-1])
 
 
 def _begun(training: Training, added: Binding, loop: Loop) -> bool:

@@ -22,7 +22,7 @@ DETECTOR = Detector(
     needs=("loss|val/loss",),
     family="flat",
     explains=("plateau", "slow_decline", "high_without_gap"),
-    guards=("surrogate",),
+    guards=("surrogate", "good"),
 )
 
 
@@ -34,7 +34,7 @@ def detect(
         return Skipped("at least 3 values of a loss")
     if curve.axis == "step" and curve.x[-1] - curve.x[0] < min_steps:
         return Skipped(f"at least {min_steps} steps: fewer need not show in a loss")
-    if curve.course.starts_late or case.level.good:
+    if curve.course.starts_late:
         return None
     chance = _all_along(case, curve, chance_tolerance, max_fall)
     onset, how = float(curve.x[0]), "stays"

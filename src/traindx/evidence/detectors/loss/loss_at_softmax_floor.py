@@ -34,7 +34,7 @@ def detect(
     loss: Curve,
     *,
     floor_tolerance: float = 0.01,
-    tight_tolerance: float = 0.003,
+    tight_tolerance: float = 0.006,
     max_change: float = 0.01,
     min_accuracy: float = 0.97,
     min_points: int = 8,
@@ -64,7 +64,6 @@ def detect(
         f"The loss rests at {level:.4f}{phrase}: softmax applied twice cannot get below ln(e + {found - 1}) "
         f"- 1 = {floor:.4f} with {found} classes.",
         symptom="plateau" if certain else None,
-        severity="medium" if certain else "low",
         step=float(loss.x[-third.size]),
         end=float(loss.x[-1]),
         strength=1.0 if certain else 0.6,

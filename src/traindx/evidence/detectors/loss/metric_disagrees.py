@@ -25,13 +25,16 @@ from traindx.testing.sketch import decay, noisy, run
 DETECTOR = Detector(
     title="Loss and accuracy disagree",
     needs=(
-        "accuracy|val/accuracy|test/accuracy|val/accuracy/*|val/f1|val/auc|val/iou|val/map|val/ndcg|val/mrr",
+        "accuracy|val/accuracy|test/accuracy|val/accuracy/*|val/f1|val/auc|val/iou|val/map"
+        "|ndcg|mrr|hit_rate|val/ndcg|val/mrr|val/hit_rate",
     ),
     family="metric",
     guards=("surrogate",),
 )
 # Recall and precision are not among them: one may well fall while the loss does.
-_SCORES = re.compile(r"(?:val|test)/(?:accuracy/.+|f1|auc|auroc|iou|miou|dice|map|ndcg|mrr)(?:@\d+)?")
+_SCORES = re.compile(
+    r"(?:val|test)/(?:accuracy/.+|f1|auc|auroc|iou|miou|dice|map)|(?:(?:val|test)/)?(?:ndcg|mrr|hit_rate)(?:/\d+)?"
+)
 
 
 def detect(

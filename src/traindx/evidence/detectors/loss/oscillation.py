@@ -5,6 +5,7 @@ independent batches would not make, or a turn at nearly every point. Curves of w
 noise has averaged out: swings from epoch to epoch of {epoch_swing_share} of the level or more. The swings
 must be large against the level ({swing_share}) and against the progress made.
 
+Low where the validation loss came down and ends near its best: then single batches swing, not the model.
 Silent for swings at the rhythm of the epoch or of learning-rate restarts, for reinforcement learning and
 GANs, and under 16 points (8 of epoch means).
 """
@@ -42,12 +43,23 @@ def detect(
     severity: Severity = (
         "high" if size > 4 * strong_swing else "medium" if size > strong_swing or not found[2] else "low"
     )
+    if _costs_nothing(case):
+        severity = "low"
     times = f"{size:.0%} of" if size < 10 else f"{size:,.3g} times"
     text = f"The loss swings by {times} its level ({level:.4g}), {how}."
     numbers = {"swing": size}
     return Finding(
         text, "oscillation", severity, float(loss.x[0]), float(loss.x[-1]), loss.name, 0.8, numbers
     )
+
+
+def _costs_nothing(case: Case, *, near: float = 1.15) -> bool:
+    """Whether the validation loss came down and ends near its best: single batches swing, not the model."""
+    val = case.val_loss
+    if val is None or len(val) < 6 or not val.course.came_down(noises=3.0):
+        return False
+    end = float(np.median(val.y[-3:]))
+    return 0 < end <= near * float(val.y.min()) or end <= float(val.y.min()) + 2 * val.noise
 
 
 def _periodic(case: Case, loss: Curve, p: float) -> tuple[float, str, bool] | None:

@@ -2,7 +2,8 @@
 
 The recorder keeps a few hundred samples with their targets and lets a ridge regression and a vote of twelve
 neighbours tell each target from the others. Seen when these tell clearly more than the model does at its end:
-15 points of accuracy, or a fifth of the variance; twice that where dropout is in all that is known.
+15 points of accuracy, or a fifth of the variance; half of that where the model leaves {error_ratio} times as
+much open as they do; twice as much where dropout is in all that is known.
 What the model does is the best of its answers looked at, of its training loss and of a logged score, on
 validation data too unless dropout of 0.8 or more is itself the trouble. It counts as low while the loss
 still falls and the model is more than half way there.
@@ -28,6 +29,7 @@ def detect(
     *,
     accuracy_gap: float = 0.15,
     variance_gap: float = 0.2,
+    error_ratio: float = 5.0,
     z_score: float = 5.0,
     min_steps: int = 100,
 ) -> Detected:
@@ -40,7 +42,8 @@ def detect(
         return Skipped()
     simple, reached, classes = comparison.simple, comparison.reached, comparison.classes
     gap = (accuracy_gap if classes else variance_gap) * (2.0 if case.level.held_down_by_dropout() else 1.0)
-    if simple - reached < gap:
+    needed = 0.5 * gap if 1.0 - reached >= error_ratio * (1.0 - simple) else gap
+    if simple - reached < needed:
         return None
     what = "of the training answers are right" if classes else "of the variance is explained"
     lost = reached < 0.5 * simple
@@ -67,6 +70,7 @@ def fires() -> Runs:
     x = [1, 4, 16, 64, 200, 400]
     yield run({"output/explained": (x, [-0.5, 0, 0, 0.02, 0.01, 0.01])}, facts=_facts(0.6, 20, 0))
     yield run({"output/right_share": (x, [0.2, 0.2, 0.2, 0.25, 0.2, 0.2])}, facts=_facts(0.95, 20, 5))
+    yield run({"output/explained": (x, [-0.5, 0, 0.5, 0.8, 0.86, 0.86])}, facts=_facts(0.99, 200, 0))
 
 
 def silent() -> Runs:

@@ -6,7 +6,8 @@ and the loss is under that of the classes' shares: the odds vary and none crosse
 Low, too, where a score that counts rare classes is good, or, without such a score, the loss is under half of
 that.
 
-Silent in the first looks, when batches themselves hold one class only, and where a sample has many targets
+Silent in the first looks, when batches themselves hold one class only, where the accuracy on validation data
+leaves {error_left:%} or less of the errors that one answer makes, and where a sample has many targets
 (pixels) and the loss is well under that of the classes' shares: the odds vary, only not across the half.
 Known mistakes: rare classes that are right so seldom that a few looks do not show it.
 """
@@ -35,6 +36,7 @@ def detect(
     min_steps: int = 50,
     hard_share_from: float = 0.6,
     hard_share_to: float = 0.9,
+    error_left: float = 0.7,
 ) -> Detected:
     top, held = sampled(case, "output/top_share", min_samples), sampled(case, "target/top_share", 2)
     if top is None or held is None or top.x[-1] < min_steps or odd_objective(case):
@@ -47,6 +49,8 @@ def detect(
     if not one_target_each(case) and _under_the_shares(case, shares):
         return None
     largest = max(shares.values())
+    if _right(case) >= 1 - error_left * (1 - largest):
+        return None
     hard = hard_share_from < largest < hard_share_to and _under_the_shares(case, shares, part=0.98)
     found = _finds_the_rare(case)
     hard = hard or found or (found is None and _under_the_shares(case, shares, part=0.5))
@@ -63,6 +67,12 @@ def _finds_the_rare(case: Case) -> bool | None:
     told = [(case.val(name) or case.curve(name), good) for name, good in _GOOD.items()]
     known = [curve.tail >= good for curve, good in told if curve is not None and len(curve)]
     return any(known) if known else None
+
+
+def _right(case: Case) -> float:
+    """The accuracy on validation data, at the end."""
+    curve = case.val("accuracy")
+    return curve.tail / (100.0 if curve.y.max() > 1.5 else 1.0) if curve is not None and len(curve) else 0.0
 
 
 def _under_the_shares(case: Case, shares: dict[int, float], *, part: float = 0.9) -> bool:
@@ -90,6 +100,9 @@ def silent() -> Runs:
     yield run(good, facts={"classes": {"0": 80, "1": 20}})
     in_order = {"output/top_share": (x, [1.0] * 6), "target/top_share": (x, [1.0] * 6)}
     yield run(in_order, facts={"classes": {"0": 50, "1": 50}})
+    found = {"output/top_share": (x, [1.0] * 6), "target/top_share": (x, [0.96] * 6)}
+    found["val/accuracy"] = (x, [0.96, 0.96, 0.97, 0.98, 0.98, 0.98])
+    yield run(found, facts={"classes": {"0": 960, "1": 40}})
     pixels = {"output/top_share": (x, [1.0] * 6), "target/top_share": (x, [0.89] * 6)}
     pixels["loss"] = (x, [36e3, 25e3, 17e3, 12e3, 11e3, 11e3])
     summed = {"function": "binary_cross_entropy", "reduction": "sum", "target_shape": "128x400"}

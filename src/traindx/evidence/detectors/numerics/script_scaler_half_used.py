@@ -8,17 +8,8 @@ adapt, and a second step is refused; and when no loss is scaled at all. With `tf
 Silent when the scaler is switched off or not known for sure. Known mistake: gradients divided by hand.
 """
 
-from traindx.evidence.detectors._script import (
-    Detector,
-    Edit,
-    Finding,
-    Iteration,
-    Places,
-    Scripts,
-    Skipped,
-    Training,
-    script,
-)
+from traindx.evidence.detector import Detector, Finding, Skipped
+from traindx.evidence.detectors._script import Edit, Iteration, Places, Scripts, Training, script
 from traindx.evidence.detectors._script.gradients import scales_loss
 from traindx.evidence.detectors._script.keras_samples import taped
 from traindx.evidence.detectors._script.words import code, where

@@ -10,13 +10,10 @@ workers. Known mistake: a wait that is spent on moving data to the device.
 from collections.abc import Iterator
 
 from traindx.core.units import detector
+from traindx.evidence.detector import Case, Detector, Finding, Skipped
 from traindx.evidence.detectors._script import (
-    Case,
-    Detector,
     Edit,
-    Finding,
     Places,
-    Skipped,
     Training,
     code,
     place,

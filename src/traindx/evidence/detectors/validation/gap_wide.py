@@ -4,7 +4,9 @@ Compares every score that is logged for both sides (accuracy, F1, AUC, R2, ...):
 is at least {medium_gap} above the validation score at the end and the difference is more than their noise;
 {high_gap} or more is a severe gap. Compares the losses as well: seen when the validation loss is
 {loss_factor} times the training loss or more and at least {loss_gap} above it, the two began close together,
-and validation no longer improves. A gap between {low_gap} and {medium_gap} is worth knowing.
+and validation no longer improves; or when training lost {train_made} of its first loss and validation kept
+{val_kept} of its own (not for objectives of several or unusual terms, whose sizes cannot be compared). A gap
+between {low_gap} and {medium_gap} is worth knowing.
 
 What is a gap of the measuring is no gap: training scores taken with dropout or augmentation lie below those
 of validation. Silent when a validation score is good ({good_score} and above), where the losses were apart
@@ -17,6 +19,7 @@ import numpy as np
 from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import strength, text, where
+from traindx.evidence.sampled import odd_objective
 from traindx.evidence.validation import last_level, levels_at, steps_on
 from traindx.testing.sketch import decay, noisy, run
 
@@ -37,6 +40,8 @@ def detect(
     high_gap: float = 0.2,
     loss_factor: float = 2.5,
     loss_gap: float = 0.5,
+    train_made: float = 0.8,
+    val_kept: float = 0.5,
     good_score: float = 0.9,
     min_evaluations: int = 3,
 ) -> Detected:
@@ -65,7 +70,8 @@ def detect(
         )
     if any(score >= good_score for score in case.level.validation_scores):
         return None
-    return _losses_apart(case, loss_factor, loss_gap) if losses else None
+    found = _losses_apart(case, loss_factor, loss_gap) if losses else None
+    return found or (_left_behind(case, train_made, val_kept) if losses and not odd_objective(case) else None)
 
 
 def _parted(held_out: Curve) -> float:
@@ -97,10 +103,35 @@ def _losses_apart(case: Case, factor: float, least: float) -> Finding | None:
     )
 
 
+def _left_behind(case: Case, made: float, kept: float, *, together: float = 2.5) -> Finding | None:
+    """Training went most of its way, validation hardly any of its own, at a start of the same size."""
+    train, val = case.loss, case.val_loss
+    if train is None or val is None or min(len(train), len(val)) < 6 or not (val.y > 0).all():
+        return None
+    now, held_out = last_level(train.y), float(np.median(val.y[-3:]))
+    first = float(levels_at(train, np.array([float(steps_on(val, train)[0])]))[0])
+    alike = first / together <= float(val.y[0]) <= together * first
+    if not alike or not 0 < now <= (1 - made) * train.head or held_out < kept * float(val.y[0]):
+        return None
+    if train.tail + 6 * train.noise > held_out:
+        return None
+    return Finding(
+        f"The training loss fell from {text(train.head)} to {text(now)}, the validation loss from "
+        f"{text(float(val.y[0]))} to {text(held_out)}: what is learned does not carry over.",
+        "overfitting",
+        "medium",
+        step=_parted(val),
+        series=val.name,
+        strength=strength(held_out / now, 3.0, 20.0),
+        numbers={"gap": held_out - now, "val_last": held_out, "train_last": now},
+    )
+
+
 def fires() -> Runs:
     up = np.linspace(0.5, 1.0, 20)
     yield run({"accuracy": up, "val/accuracy": noisy(np.linspace(0.5, 0.74, 20), 0.01)}, axis="epoch")
     yield run({"loss": decay(20, 1.1, 0.14), "val/loss": noisy(decay(20, 1.1, 0.89), 0.01)}, axis="epoch")
+    yield run({"loss": decay(20, 0.43, 0.007), "val/loss": noisy(decay(20, 0.37, 0.215), 0.01)})
 
 
 def silent() -> Runs:

@@ -32,7 +32,7 @@ DETECTOR = Detector(
     title="Both losses high, no gap",
     family="fit",
     harms="fit",
-    guards=("surrogate", "elbo", "negative_loss", "preference", "si_sdr"),
+    guards=("surrogate", "elbo", "negative_loss", "preference", "si_sdr", "good"),
 )
 
 _ROOT = re.compile(r"(?<![a-z])(?:mae|l1|rmse|absolute)(?![a-z])")
@@ -60,7 +60,7 @@ def detect(
     if not (loss.y > 0).all() or not now * 0.75 <= held_out <= now * (1.0 + max_gap):
         return None
     slope = loss.course.late_fall
-    if slope > max_slope or loss.course.starts_late or case.level.good:
+    if slope > max_slope or case.resumed:
         return None
     found = _far_from_fit(case, loss, progress_made) or _much_is_left(case, loss, loss_left)
     if found is None:

@@ -10,17 +10,8 @@ Silent when a framework switches modes and when the model that is switched is no
 Known mistake: a model kept in eval mode on purpose to freeze its batch norm.
 """
 
-from traindx.evidence.detectors._script import (
-    Detector,
-    Edit,
-    Finding,
-    Places,
-    Script,
-    Scripts,
-    Severity,
-    Skipped,
-    Training,
-)
+from traindx.evidence.detector import Detector, Finding, Severity, Skipped
+from traindx.evidence.detectors._script import Edit, Places, Script, Scripts, Training
 from traindx.evidence.detectors._script.keras_samples import taped
 from traindx.evidence.detectors._script.words import NO_LOOP, code, where
 from traindx.source.attributes import lookup
@@ -30,6 +21,7 @@ from traindx.source.flow import parts
 from traindx.source.keras import layers_of
 from traindx.source.parameters import frozen, held
 from traindx.source.roles import is_module
+from traindx.source.script import parse_script
 from traindx.source.tapes import TAPE
 from traindx.source.values import Const, Function, Instance, Made, Spot, Unknown, Value, options
 
@@ -206,8 +198,6 @@ for epoch in range(3):
 
 
 def _script(layer: str = "Dropout(0.2)", **parts_: str) -> Script:
-    from traindx.source.script import parse_script
-
     filled = {name: parts_.get(name, "pass") for name in ("before", "start", "end")}
     return parse_script(_TRAIN.format(layer=layer, **filled))
 

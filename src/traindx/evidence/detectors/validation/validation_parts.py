@@ -9,6 +9,8 @@ Few evaluations need a larger rise: 30 % with three, 15 % with four or five; wit
 ten times the training loss is told, as low (medium from 20 times on, at a level that is usual for losses). A
 rise of the loss under a validation score that holds is overconfidence: it counts one degree less.
 
+The loss of a language model counts by its perplexity: a tenth more is trouble.
+
 Low when early stopping ended the run within its patience and restored the best weights.
 
 Silent when the training loss rises too (that is divergence), when the gap was there from the start (the
@@ -122,6 +124,8 @@ def _parted(
     case: Case, val: Curve, turn: Turn, training: tuple[float, float], medium: float, high: float
 ) -> Finding:
     grade: Severity = "high" if turn.relative >= high else "medium" if turn.relative >= medium else "low"
+    if grade == "low" and val is case.val_loss and case.task.predicts_tokens and turn.last - turn.best >= 0.1:
+        grade = "medium"  # a tenth more perplexity
     kept = _holding(case, turn.step) if val.goal != "higher" else None
     if kept is not None:
         grade = "medium" if turn.relative >= 0.5 * high else "low"

@@ -6,16 +6,15 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from traindx.core.nouns import Scalar
-from traindx.experiment.edit.job import Job, at, call_of, called, receiver
+from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.keras import uses_keras
 from traindx.experiment.edit.layers import add_layer
-from traindx.experiment.edit.names import spelled
+from traindx.experiment.edit.nodes import called, receiver
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_sources import anything, behind, inputs_of
 from traindx.source.flow import activation_spot, parametric
 from traindx.source.keras import compiled, models
 from traindx.source.roles import operation
-from traindx.source.script import Source
 from traindx.source.values import Const, Made, Spot, Value, number, options
 
 _LAYERS = {
@@ -64,7 +63,7 @@ def _in_keras(job: Job, to: str) -> str:
     descriptions = []
     for spot, name in sites.values():
         if name in old:
-            job.draft.replace(spot.source, spot.node, f'"{to}"')
+            job.draft.replace(spot.node, f'"{to}"')
             descriptions.append(f"{name} -> {to} in line {spot.line}")
     return sentence(descriptions)
 
@@ -119,75 +118,72 @@ def _factors(job: Job) -> set[int]:
 def _swapped(job: Job, activation: Made, to: str) -> str:
     spot = activation_spot(activation)
     assert spot is not None
-    source, node, old = spot.source, spot.node, operation(activation)
+    node, old = spot.node, operation(activation)
     if isinstance(node, ast.Call) and activation.kind == "apply":
-        return _layer(job, source, node, old, to)
+        return _layer(job, node, old, to)
     if (
         isinstance(node, ast.Call)
         and activation.kind == "method"
         and (owner := receiver(node))
         and not node.args
     ):
-        inner = job.draft.text(source, owner)
-        new = f"{inner}.{to}()" if to in _IN_TORCH else f"{_function(job, source, to)}({inner})"
-        job.draft.replace(source, node, new)
+        inner = job.draft.text(owner)
+        new = f"{inner}.{to}()" if to in _IN_TORCH else f"{_function(job, node, to)}({inner})"
+        job.draft.replace(node, new)
     elif (
         isinstance(node, ast.Call) and activation.kind == "call" and len(node.args) == 1 and not node.keywords
     ):
-        job.draft.replace(source, node.func, _function(job, source, to))
+        job.draft.replace(node.func, _function(job, node, to))
     else:
-        raise Uncertain(f"Use {to} instead of {old} here.", at(spot))
+        raise Uncertain(f"Use {to} instead of {old} here.", spot)
     return f"{old} -> {to} in line {spot.line}"
 
 
-def _function(job: Job, source: Source, to: str) -> str:
-    return spelled(job.draft, source, f"torch.{to}" if to in _IN_TORCH else f"torch.nn.functional.{to}")
+def _function(job: Job, near: ast.AST, to: str) -> str:
+    return job.spelled(near, f"torch.{to}" if to in _IN_TORCH else f"torch.nn.functional.{to}")
 
 
-def _layer(job: Job, source: Source, node: ast.Call, old: str, to: str) -> str:
+def _layer(job: Job, node: ast.Call, old: str, to: str) -> str:
     """A layer: its class where it is called by name, else where the class is passed."""
-    spot = Spot(source, node)
     if node.args or any(one.arg != "inplace" for one in node.keywords):
-        raise Uncertain(f"Use {_LAYERS[to]} instead of {old} here.", at(spot))
-    written = job.draft.text(source, node.func)
+        raise Uncertain(f"Use {_LAYERS[to]} instead of {old} here.", node)
+    written = job.draft.text(node.func)
     if written.rpartition(".")[2] in _NAMES:
-        job.draft.replace(source, node.func, _class(job, source, written, to))
+        job.draft.replace(node.func, _class(job, node, written, to))
         return f"{written} -> {_LAYERS[to]} in line {node.lineno}"
     references = list(_references(job, old))
     if len(references) != 1:
-        raise Uncertain(f"Pass {_LAYERS[to]} where this layer is made.", at(spot))
-    file, reference = references[0]
-    text = job.draft.text(file, reference)
-    job.draft.replace(file, reference, _class(job, file, text, to))
-    return f"{text} -> {_LAYERS[to]} in line {reference.lineno}"
+        raise Uncertain(f"Pass {_LAYERS[to]} where this layer is made.", node)
+    text = job.draft.text(references[0])
+    job.draft.replace(references[0], _class(job, references[0], text, to))
+    return f"{text} -> {_LAYERS[to]} in line {references[0].lineno}"
 
 
-def _class(job: Job, source: Source, written: str, to: str) -> str:
+def _class(job: Job, near: ast.AST, written: str, to: str) -> str:
     front, dot, _ = written.rpartition(".")
-    return f"{front}.{_LAYERS[to]}" if dot else spelled(job.draft, source, f"torch.nn.{_LAYERS[to]}")
+    return f"{front}.{_LAYERS[to]}" if dot else job.spelled(near, f"torch.nn.{_LAYERS[to]}")
 
 
-def _references(job: Job, old: str) -> Iterator[tuple[Source, ast.Attribute | ast.Name]]:
+def _references(job: Job, old: str) -> Iterator[ast.Attribute | ast.Name]:
     """Where the class of an activation is named without being called."""
     for source in job.script.sources:
         for node in ast.walk(source.tree):
             if isinstance(node, ast.Attribute | ast.Name) and called(node) == _LAYERS.get(old):
-                around = source.parents.get(node)
+                around = job.parent(node)
                 if not (isinstance(around, ast.Call) and around.func is node):
-                    yield source, node
+                    yield node
 
 
 def add_between(job: Job) -> str:
     """ReLU after each linear layer that is followed by another with nothing between."""
-    descriptions = [_wrapped(job, made) for made in _bare(job)]
-    if not descriptions:
-        raise Uncertain("No two linear layers in a row was found in the script.")
-    return sentence(descriptions)
+    return sentence(
+        [_wrapped(job, made) for made in _bare(job)], "No two linear layers in a row was found in the script."
+    )
 
 
 def _bare(job: Job) -> list[Made]:
     """Calls of linear layers whose output goes into the next one as it is."""
-    from traindx.evidence.detectors.model.script_nonlinearity_missing import _ACTIVATIONS, _chain, _linear
+    from traindx.evidence.detectors.model.script_stack import _ACTIVATIONS, _chain, _linear
 
     layers: dict[int, Made] = {}
     for loss in job.training.losses:
@@ -208,13 +204,10 @@ def _bare(job: Job) -> list[Made]:
 def _wrapped(job: Job, applied: Made) -> str:
     layer = applied.receiver
     spot = layer.spot if isinstance(layer, Made) else None
-    around = spot.source.parents.get(spot.node) if spot is not None else None
+    around = job.parent(spot.node) if spot is not None else None
     if spot is not None and isinstance(spot.node, ast.Call) and called(around) == "Sequential":
-        return add_layer(job, spot.source, spot.node, f"{spelled(job.draft, spot.source, 'torch.nn.ReLU')}()")
-    source, call = call_of(applied)
-    function = spelled(job.draft, source, "torch.relu")
-    job.draft.replace(source, call, f"{function}({job.draft.text(source, call)})")
+        return add_layer(job, spot.node, f"{job.spelled(spot.node, 'torch.nn.ReLU')}()")
+    call = call_of(applied)
+    function = job.spelled(call, "torch.relu")
+    job.draft.wrap(call, f"{function}(", ")")
     return f"{function} around line {call.lineno}"
-
-
-EDITS = (swap_activation,)

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
-from traindx.experiment.edit.job import Job, at, once, receiver, statement_of
+from traindx.experiment.edit.job import Job, once
 from traindx.experiment.edit.keras import optimizers as keras_optimizers
 from traindx.experiment.edit.keras import set_option, uses_keras
-from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.new_number import Wanted, plain
+from traindx.experiment.edit.nodes import receiver
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.scopes import parameters_of, stepped
 from traindx.experiment.edit.trainers import set_in_trainer, word_of, write_in_trainer
@@ -33,23 +33,23 @@ _KEYWORDS = {
 
 
 def clip_norm(job: Job, values: Mapping[str, Scalar]) -> str:
-    return _clip(job, "clip_grad_norm_", "max_norm", value_of(values, "limit"))
+    return _clip(job, "clip_grad_norm_", value_of(values, "limit"))
 
 
 def clip_value(job: Job, values: Mapping[str, Scalar]) -> str:
-    return _clip(job, "clip_grad_value_", "clip_value", value_of(values, "limit"))
+    return _clip(job, "clip_grad_value_", value_of(values, "limit"))
 
 
 def _clips(job: Job) -> list[CallEvent]:
     return once(e for e in job.training.trace.events if e.value.short.startswith("clip_grad"))
 
 
-def _clip(job: Job, function: str, name: str, limit: float) -> str:
+def _clip(job: Job, function: str, limit: float) -> str:
     same = [e for e in _clips(job) if e.value.short == function]
     if same:
-        return sentence(change(job, e.value, name, 1, Wanted(value=limit), _LIKE) for e in same)
+        return sentence(_limited_by(job, e, Wanted(value=limit)) for e in same)
     if _clips(job):
-        raise Uncertain(f"Use {function} with the limit {limit:g} here instead.", at(_clips(job)[0].spot))
+        raise Uncertain(f"Use {function} with the limit {limit:g} here instead.", _clips(job)[0].spot)
     by = "norm" if "norm" in function else "value"
     description = _in_trainer(job, by, limit) or _setting(job, Wanted(value=limit), by)
     if description:
@@ -85,20 +85,25 @@ def _limited(job: Job, limit: float, *, changed: bool) -> list[str]:
 def _in_keras(job: Job, name: str, limit: float) -> str:
     """An argument of Keras' optimizers, which take only one kind of clipping."""
     for optimizer in keras_optimizers(job):
-        given = [one for one in _KEYWORDS if optimizer.made is not None and one in optimizer.made.keywords]
+        given = [one for one in _KEYWORDS if one in optimizer.call.keywords]
         if given:
             words = f"Use {name}={limit:g} instead of {given[0]} here: Keras takes one of them."
-            raise Uncertain(words, at(optimizer.made.spot if optimizer.made is not None else None))
+            raise Uncertain(words, optimizer.call.spot)
     return set_option(job, name, Wanted(value=limit), _LIKE)
 
 
 def _setting(job: Job, wanted: Wanted, kind: str) -> str:
     """A limit that a trainer or an optimizer takes as a keyword."""
-    for event in job.training.trace.events:
-        for name in event.value.keywords:
-            if _KEYWORDS.get(name) == kind:
-                return change(job, event.value, name, -1, wanted, _LIKE) + "."
+    for event, name in _limits(job):
+        if _KEYWORDS[name] == kind:
+            return change(job, event.value, name, -1, wanted, _LIKE) + "."
     return ""
+
+
+def _limits(job: Job) -> list[tuple[CallEvent, str]]:
+    """Calls that are given a limit by a keyword, and the keyword."""
+    events = job.training.trace.events
+    return [(event, name) for event in events for name in event.value.keywords if name in _KEYWORDS]
 
 
 def _steps(job: Job) -> list[Iteration]:
@@ -108,9 +113,9 @@ def _steps(job: Job) -> list[Iteration]:
     for one in iterations:
         node = one.step.event.spot.node
         if one.step.scaler is None and isinstance(node, ast.Call) and (node.args or node.keywords):
-            raise Uncertain("Clip inside the closure, after its backward pass.", at(one.step.event.spot))
+            raise Uncertain("Clip inside the closure, after its backward pass.", one.step.event.spot)
         if one.step.event.handed:
-            raise Uncertain("Clip before this step.", at(one.step.event.spot))
+            raise Uncertain("Clip before this step.", one.step.event.spot)
     return iterations
 
 
@@ -119,20 +124,20 @@ def _insert(job: Job, iteration: Iteration, function: str, limit: float) -> str:
     parameters = parameters_of(job, iteration)
     accelerator = _accelerator(iteration)
     if accelerator is None:
-        name = spelled(job.draft, spot.source, f"torch.nn.utils.{function}")
+        name = job.spelled(spot.node, f"torch.nn.utils.{function}")
         lines = [f"{name}({parameters}, {plain(limit)})"]
     else:  # its own method unscales, and knows when gradients are complete
-        text = job.draft.text(iteration.backwards[0].spot.source, accelerator)
+        text = job.draft.text(accelerator)
         whole = f"if {text}.sync_gradients: " if job.training.trace.methods("accumulate") else ""
         lines = [f"{whole}{text}.{function}({parameters}, {plain(limit)})"]
     unscaled = any(iteration.loop in e.loops for e in job.training.trace.methods("unscale_"))
     if iteration.step.scaler is not None and not unscaled:
         scaler = receiver(spot.node)
         if scaler is None:
-            raise Uncertain("Unscale the gradients, then clip them, before this step.", at(spot))
-        optimizer = job.draft.text(spot.source, stepped(iteration))
+            raise Uncertain("Unscale the gradients, then clip them, before this step.", spot)
+        optimizer = job.draft.text(stepped(iteration))
         lines.insert(0, f"{ast.unparse(scaler)}.unscale_({optimizer})")
-    job.draft.before(spot.source, statement_of(spot), *lines)
+    job.draft.before(job.statement_of(spot.node), *lines)
     return f"{' and '.join(lines)} before line {spot.line}"
 
 
@@ -152,7 +157,7 @@ def loosen_clipping(job: Job, values: Mapping[str, Scalar]) -> str:
     wanted = Wanted(factor=float(factor))
     clips = _clips(job)
     if clips:
-        return sentence([_loosened(job, event, wanted) for event in clips])
+        return sentence([_limited_by(job, event, wanted) for event in clips])
     description = _setting(job, wanted, "norm") or _setting(job, wanted, "value")
     setting = trainer_setting(job.training.trace, "clip")
     if not description and setting is not None and setting.default is not None:
@@ -169,24 +174,20 @@ def _removed(job: Job) -> str:
     if not clips and setting is not None and (setting.value is not None or setting.default is not None):
         return write_in_trainer(job, setting, "None" if setting.default is None else "0.0") + "."
     if not clips:
-        for event in job.training.trace.events:
-            for name in event.value.keywords:
-                if name in _KEYWORDS:
-                    raise Uncertain(f"Remove {name} from line {event.spot.line}.", at(event.spot))
+        for event, name in _limits(job):
+            raise Uncertain(f"Remove {name} from line {event.spot.line}.", event.spot)
         raise Uncertain(_NOT_FOUND)
     for event in clips:
-        around = event.spot.source.parents.get(event.spot.node)
+        around = job.parent(event.spot.node)
         if not isinstance(around, ast.Expr):
             raise Uncertain(
-                f"Set the limit of line {event.spot.line} so high that nothing is clipped.", at(event.spot)
+                f"Set the limit of line {event.spot.line} so high that nothing is clipped.", event.spot
             )
-        job.draft.remove(event.spot.source, around)
+        job.draft.remove(around)
     return sentence(f"the clipping in line {e.spot.line} is removed" for e in clips)
 
 
-def _loosened(job: Job, event: CallEvent, wanted: Wanted) -> str:
+def _limited_by(job: Job, event: CallEvent, wanted: Wanted) -> str:
+    """Another limit for a call that clips."""
     name = "max_norm" if "norm" in event.value.short else "clip_value"
     return change(job, event.value, name, 1, wanted, _LIKE)
-
-
-EDITS = (clip_norm, clip_value, loosen_clipping)

@@ -10,16 +10,14 @@ from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
 from traindx.experiment.edit.changes.activations import hidden_activations
 from traindx.experiment.edit.changes.modes import switch_modes
-from traindx.experiment.edit.job import Job, ancestors, at, call_of, once
+from traindx.experiment.edit.job import Job, call_of, once
 from traindx.experiment.edit.keras import hidden, layer_text, uses_keras
 from traindx.experiment.edit.layers import add_layer
-from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.new_number import Wanted, plain
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_origin import change
 from traindx.source.execution import CallEvent
 from traindx.source.flow import activation_spot
-from traindx.source.script import Source
 from traindx.source.values import Made, number
 
 _SHARE = re.compile(r"(^|_)p?drop(out)?(_|$)|pdrop$")
@@ -51,9 +49,7 @@ def _in_configuration(job: Job, wanted: Wanted) -> str:
         for name, given in event.value.keywords.items():
             if _SHARE.search(name) and number(given) is not None:
                 descriptions.append(change(job, event.value, name, -1, wanted, r"drop"))
-    if not descriptions:
-        raise Uncertain("The script has no dropout whose probability could be set.")
-    return sentence(descriptions)
+    return sentence(descriptions, "The script has no dropout whose probability could be set.")
 
 
 def insert_dropout(job: Job, values: Mapping[str, Scalar]) -> str:
@@ -61,45 +57,33 @@ def insert_dropout(job: Job, values: Mapping[str, Scalar]) -> str:
     share = plain(value_of(values, "value", 0.2))
     existing = _dropouts(job)
     if existing:
-        raise Uncertain(f"The model has dropout already: set its share to {share}.", at(existing[0].spot))
+        raise Uncertain(f"The model has dropout already: set its share to {share}.", existing[0].spot)
     if uses_keras(job):
-        layers = [call_of(layer) for layer in hidden(job)]
-        return sentence(
-            [
-                add_layer(job, source, call, layer_text(job, source, f"Dropout({share})"))
-                for source, call in layers
-            ]
-        )
-    sites = hidden_activations(job)
-    if not sites:
+        calls = map(call_of, hidden(job))
+        return sentence([add_layer(job, one, layer_text(job, one, f"Dropout({share})")) for one in calls])
+    added = [_after(job, one, share) for one in hidden_activations(job)]
+    if not added:
         raise Uncertain("No hidden activation that dropout could follow was found in the script.")
-    descriptions = [_after(job, one, share) for one in sites]
-    return sentence(descriptions + switch_modes(job))
+    return sentence(added + switch_modes(job))
 
 
 def _after(job: Job, activation: Made, share: str) -> str:
     spot = activation_spot(activation)
     words = f"Put dropout of {share} after this activation."
     if spot is None or not isinstance(spot.node, ast.Call):
-        raise Uncertain(words, at(spot))
-    source, node = spot.source, spot.node
+        raise Uncertain(words, spot)
+    node = spot.node
     if activation.kind == "apply":
-        return add_layer(job, source, node, f"{spelled(job.draft, source, 'torch.nn')}.Dropout({share})")
-    if not _in_module(source, node):
-        raise Uncertain(words, at(spot))
-    function = spelled(job.draft, source, "torch.nn.functional.dropout")
-    start, end = job.draft.span(source, node)
-    job.draft.splice(source, (start, start), f"{function}(")
-    job.draft.splice(source, (end, end), f", {share}, self.training)")
+        return add_layer(job, node, f"{job.spelled(node, 'torch.nn')}.Dropout({share})")
+    if not _in_module(job, node):
+        raise Uncertain(words, spot)
+    job.draft.wrap(node, f"{job.spelled(node, 'torch.nn.functional.dropout')}(", f", {share}, self.training)")
     return f"dropout {share} in line {spot.line}"
 
 
-def _in_module(source: Source, node: ast.AST) -> bool:
+def _in_module(job: Job, node: ast.AST) -> bool:
     """Whether `self` is the model there."""
-    functions = [one for one in ancestors(source, node) if isinstance(one, ast.FunctionDef | ast.Lambda)]
-    method = functions[0] if functions else None
-    first = method.args.args[0].arg if method is not None and method.args.args else ""
-    return isinstance(source.parents.get(method), ast.ClassDef) and first == "self" if method else False
-
-
-EDITS = (set_dropout, insert_dropout)
+    method = job.function_of(node)
+    if not isinstance(method, ast.FunctionDef | ast.Lambda) or not method.args.args:
+        return False
+    return isinstance(job.parent(method), ast.ClassDef) and method.args.args[0].arg == "self"

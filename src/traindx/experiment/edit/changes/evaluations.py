@@ -8,12 +8,10 @@ from collections.abc import Mapping
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
 from traindx.experiment.edit.evaluation_values import evaluation_value, model_at, optimizer_at
-from traindx.experiment.edit.job import Job, at, call_of
+from traindx.experiment.edit.job import Job, call_of, once
 from traindx.experiment.edit.keras import add_callback, fits, uses_keras
-from traindx.experiment.edit.names import fresh, spelled
 from traindx.experiment.edit.new_number import plain
 from traindx.experiment.edit.result import Uncertain, sentence
-from traindx.experiment.edit.scopes import bound_name, own_statement
 from traindx.experiment.edit.trainers import add_to_list, framework_name, word_of, write_in_trainer
 from traindx.source.trainer_settings import TrainerSetting, trainer_calls
 from traindx.source.trainers import is_transformers
@@ -36,13 +34,12 @@ def stop_early(job: Job, values: Mapping[str, Scalar]) -> str:
     )
     value = evaluation_value(job, words)
     if any(isinstance(node, ast.Name) and node.id.startswith("patience") for node in ast.walk(value.loop)):
-        raise Uncertain("The script seems to stop early already: check its patience.", at(value.spot))
+        raise Uncertain("The script seems to stop early already: check its patience.", value.loop)
     model = model_at(job, value, words)
-    best, state, worse = (fresh(job.draft, value.source, name) for name in ("best", "best_state", "worse"))
+    best, state, worse = (job.fresh(value.loop, name) for name in ("best", "best_state", "worse"))
     start, sign = ("-", ">") if value.higher_is_better else ("", "<")
-    job.draft.before(value.source, value.loop, f'{best}, {state}, {worse} = float("{start}inf"), None, 0')
+    job.draft.before(value.loop, f'{best}, {state}, {worse} = float("{start}inf"), None, 0')
     job.draft.after(
-        value.source,
         value.last,
         f"if {value.name} {sign} {best}:",
         f"    {best}, {worse} = {value.name}, 0",
@@ -52,9 +49,7 @@ def stop_early(job: Job, values: Mapping[str, Scalar]) -> str:
         f"    if {worse} >= {patience}:",
         "        break",
     )
-    job.draft.after(
-        value.source, value.loop, f"if {state} is not None:", f"    {model}.load_state_dict({state})"
-    )
+    job.draft.after(value.loop, f"if {state} is not None:", f"    {model}.load_state_dict({state})")
     return (
         f"The loop of line {value.loop.lineno} ends after {patience} evaluations without a better "
         f"{value.name}, and {model} gets the weights of the best one."
@@ -68,8 +63,7 @@ def _in_trainer(job: Job, patience: int) -> str:
         metric = _logged(job)
         if metric is None:
             raise Uncertain("Log a validation loss in validation_step, and stop on it by EarlyStopping.")
-        source, _ = call_of(calls["lightning"])
-        name = framework_name(job, source, "lightning.pytorch.callbacks.EarlyStopping")
+        name = framework_name(job, call_of(calls["lightning"]), "lightning.pytorch.callbacks.EarlyStopping")
         stopping = f'{name}(monitor="{metric}", patience={patience})'
         return add_to_list(job, calls["lightning"], "callbacks", stopping) + "."
     trainers = [e.value for e in job.training.trace.calls if is_transformers(e.value)]
@@ -85,8 +79,7 @@ def _in_trainer(job: Job, patience: int) -> str:
     descriptions = [
         write_in_trainer(job, one, text) for one, text in settings.items() if word_of(one) != text.strip('"')
     ]
-    source, _ = call_of(trainers[0])
-    name = framework_name(job, source, "transformers.EarlyStoppingCallback")
+    name = framework_name(job, call_of(trainers[0]), "transformers.EarlyStoppingCallback")
     stopping = f"{name}(early_stopping_patience={patience})"
     return sentence([add_to_list(job, trainers[0], "callbacks", stopping), *descriptions])
 
@@ -107,16 +100,15 @@ def reduce_on_plateau(job: Job, values: Mapping[str, Scalar]) -> str:
     words = f"Step a ReduceLROnPlateau (patience {patience}, factor {factor:g}) with the validation value."
     value = evaluation_value(job, words)
     optimizer = optimizer_at(job, value, words)
-    name = spelled(job.draft, value.source, "torch.optim.lr_scheduler.ReduceLROnPlateau")
+    name = job.spelled(value.loop, "torch.optim.lr_scheduler.ReduceLROnPlateau")
     mode = ', mode="max"' if value.higher_is_better else ""
     new = f"{name}({optimizer}{mode}, factor={plain(factor)}, patience={patience})"
-    schedules = [one for one in job.schedulers() if one.spot is not None]
-    if schedules:
+    if job.schedulers():
         scheduler = _replace(job, new, words)
     else:
-        scheduler = fresh(job.draft, value.source, "plateau")
-        job.draft.before(value.source, value.loop, f"{scheduler} = {new}")
-    job.draft.after(value.source, value.last, f"{scheduler}.step({value.name})")
+        scheduler = job.fresh(value.loop, "plateau")
+        job.draft.before(value.loop, f"{scheduler} = {new}")
+    job.draft.after(value.last, f"{scheduler}.step({value.name})")
     return f"lr x {factor:g} after {patience} evaluations without a better {value.name}, by {name}."
 
 
@@ -130,15 +122,12 @@ def _replace(job: Job, new: str, words: str) -> str:
     """The one schedule of the script becomes another, which is stepped elsewhere; its name."""
     schedules, steps = job.schedulers(), job.training.scheduler_steps
     if len(schedules) != 1 or schedules[0].short == "ReduceLROnPlateau":
-        raise Uncertain(words, at(schedules[0].spot))
-    source, call = call_of(schedules[0])
-    name = bound_name(source, call)
-    if not isinstance(name, ast.Name) or any(event.spot.source is not source for event in steps):
-        raise Uncertain(words, at(schedules[0].spot))
-    for event in {id(event.spot.node): event for event in steps}.values():
-        job.draft.remove(source, own_statement(event.spot))
-    job.draft.replace(source, call, new)
+        raise Uncertain(words, schedules[0].spot)
+    call = call_of(schedules[0])
+    name = job.bound_name(call)
+    if not isinstance(name, ast.Name) or any(event.spot.source is not job.file(call) for event in steps):
+        raise Uncertain(words, schedules[0].spot)
+    for event in once(steps):
+        job.draft.remove(job.own_statement(event.spot.node))
+    job.draft.replace(call, new)
     return name.id
-
-
-EDITS = (stop_early, reduce_on_plateau)

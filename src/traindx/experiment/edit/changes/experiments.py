@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from traindx.experiment.edit.job import Job, at, call_of, written
+from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.keras import fits, uses_keras
-from traindx.experiment.edit.names import spelled
+from traindx.experiment.edit.nodes import written
 from traindx.experiment.edit.result import Uncertain, sentence
 
 _PLAIN = (ast.Name, ast.Attribute, ast.Subscript)
@@ -32,19 +32,16 @@ def _given(job: Job, new: str, *arguments: tuple[str, int]) -> str:
         raise Uncertain("It is a measurement, not a remedy.")
     descriptions = []
     for event in fits(job):
-        source, call = call_of(event.value)
+        call = call_of(event.value)
         size = written(call, "batch_size", 2)
-        batch = job.draft.text(source, size) if size is not None else "32"
+        batch = job.draft.text(size) if size is not None else "32"
         for name, position in arguments:
             node = written(call, name, position)
             labelled = written(call, *_LABELS) is not None
             if not isinstance(node, _PLAIN) or not labelled:
-                raise Uncertain("The fit of this line is not given its data as arrays.", at(event.spot))
-            np = spelled(job.draft, source, "numpy")
-            text = new.format(np=np, data=job.draft.text(source, node), batch=batch)
-            job.draft.replace(source, node, text)
+                raise Uncertain("The fit of this line is not given its data as arrays.", event.spot)
+            np = job.spelled(call, "numpy")
+            text = new.format(np=np, data=job.draft.text(node), batch=batch)
+            job.draft.replace(node, text)
             descriptions.append(f"{text} in line {call.lineno}")
     return sentence(descriptions)
-
-
-EDITS = (repeat_batch, zero_inputs, shuffle_labels)

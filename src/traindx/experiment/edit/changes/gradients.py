@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
-from traindx.experiment.edit.job import Job, ancestors, at, function_of, receiver, statement_of
+from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.keras import set_option, uses_keras
 from traindx.experiment.edit.lint_edits import take_edits
-from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.new_number import Wanted
+from traindx.experiment.edit.nodes import receiver
 from traindx.experiment.edit.result import Uncertain
-from traindx.experiment.edit.scopes import own_statement, stepped
+from traindx.experiment.edit.scopes import stepped
 from traindx.experiment.edit.trainers import set_in_trainer
 from traindx.source.execution import CallEvent
 from traindx.source.trainer_settings import trainer_setting
@@ -31,9 +31,9 @@ def zero_gradients(job: Job) -> str:
     for loop in missing:
         spot = loop.step.event.spot
         if loop.step.event.handed or len(loop.backwards) != 1:
-            raise Uncertain("Clear the gradients before the backward pass of this step.", at(spot))
-        name = job.draft.text(spot.source, stepped(loop))
-        job.draft.after(spot.source, statement_of(spot), f"{name}.zero_grad()")
+            raise Uncertain("Clear the gradients before the backward pass of this step.", spot)
+        name = job.draft.text(stepped(loop))
+        job.draft.after(job.statement_of(spot.node), f"{name}.zero_grad()")
     return f"zero_grad() after the step in line {missing[0].step.event.spot.line}."
 
 
@@ -55,24 +55,24 @@ def accumulate(job: Job, values: Mapping[str, Scalar]) -> str:
         f"Divide the loss by {count} before line {backward.line}, and take line {loop.step.event.spot.line} "
         f"(and zero_grad) only after every {count}th batch."
     )
-    raise Uncertain(text, at(backward))
+    raise Uncertain(text, backward)
 
 
 def skip_nonfinite(job: Job) -> str:
     """A batch whose loss is NaN or infinite is skipped before it reaches the weights."""
     loop = job.iteration()
     backward = loop.backwards[0].spot
-    source, name = backward.source, _loss(loop.backwards[0])
-    statement = own_statement(backward)
-    around = next((a for a in ancestors(source, statement) if isinstance(a, ast.For | ast.While)), None)
-    same = function_of(source, statement) is function_of(source, loop.loop.spot.node)
+    name = _loss(loop.backwards[0])
+    statement = job.own_statement(backward.node)
+    around = next((a for a in job.ancestors(statement) if isinstance(a, ast.For | ast.While)), None)
+    same = job.function_of(statement) is job.function_of(loop.loop.spot.node)
     inside = around is loop.loop.spot.node and same and len(loop.backwards) == 1
     if not inside or not isinstance(name, ast.Name):
-        raise Uncertain("Skip a batch whose loss is not finite before this line.", at(backward))
-    if "isfinite" in source.text or "isnan" in source.text:
-        raise Uncertain("The script checks for values that are not finite already.", at(backward))
-    check = spelled(job.draft, source, "torch.isfinite")
-    job.draft.before(source, statement, f"if not {check}({name.id}): continue")
+        raise Uncertain("Skip a batch whose loss is not finite before this line.", backward)
+    if any(word in job.file(statement).text for word in ("isfinite", "isnan")):
+        raise Uncertain("The script checks for values that are not finite already.", backward)
+    check = job.spelled(statement, "torch.isfinite")
+    job.draft.before(statement, f"if not {check}({name.id}): continue")
     return f"A batch whose {name.id} is not finite is skipped before line {backward.line}."
 
 
@@ -95,27 +95,24 @@ def divide_loss(job: Job) -> str:
         for inner in ast.walk(test)
         if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Mod)
     ]
-    source, node = backward.spot.source, backward.spot.node
+    node = backward.spot.node
     loss = receiver(node)
-    one_loop = len(counts) == 1 and len(loop.backwards) == 1 and step.spot.source is source
+    one_loop = len(counts) == 1 and len(loop.backwards) == 1 and step.spot.source is backward.spot.source
     if not one_loop or loss is None or getattr(node, "args", None):
         raise Uncertain(
             "Divide the loss by the number of accumulated batches before this backward pass.",
-            at(backward.spot),
+            backward.spot,
         )
-    count = job.draft.text(source, counts[0])
+    count = job.draft.text(counts[0])
     if not isinstance(counts[0], ast.Name | ast.Attribute | ast.Constant | ast.Subscript):
         count = f"({count})"
     scaled = isinstance(loss, ast.Call) and ast.unparse(loss.func).endswith(".scale") and len(loss.args) == 1
     if scaled and isinstance(loss, ast.Call):
         loss = loss.args[0]
-    text = job.draft.text(source, loss)
+    text = job.draft.text(loss)
     if not isinstance(loss, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
         if not scaled:
-            raise Uncertain(f"Divide the loss by {count} before this backward pass.", at(backward.spot))
+            raise Uncertain(f"Divide the loss by {count} before this backward pass.", backward.spot)
         text = f"({text})"
-    job.draft.replace(source, loss, f"{text} / {count}" if scaled else f"({text} / {count})")
+    job.draft.replace(loss, f"{text} / {count}" if scaled else f"({text} / {count})")
     return f"The loss is divided by {count} before the backward pass in line {backward.spot.line}."
-
-
-EDITS = (zero_gradients, accumulate, skip_nonfinite)

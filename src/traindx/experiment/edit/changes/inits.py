@@ -8,15 +8,13 @@ from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
-from traindx.experiment.edit.job import Job, ancestors, at, call_of, receiver, statement_of
+from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.keras import hidden, keras_name, uses_keras
-from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.new_number import plain
+from traindx.experiment.edit.nodes import receiver
 from traindx.experiment.edit.result import Uncertain, sentence
-from traindx.experiment.edit.scopes import bound_name
 from traindx.source.execution import CallEvent
 from traindx.source.optimizer_sources import sources
-from traindx.source.script import Source
 from traindx.source.values import Const, Made, number
 
 _RULES = {"he": "kaiming_normal_", "xavier": "xavier_uniform_", "orthogonal": "orthogonal_"}
@@ -37,7 +35,7 @@ def reinitialise(job: Job, values: Mapping[str, Scalar]) -> str:
         return _in_keras(job, "kernel_initializer", f'"{_KERAS_RULES[kind]}"', "glorot_uniform")
     for event in job.training.trace.events:
         if event.value.name == f"torch.nn.init.{_RULES[kind]}":
-            raise Uncertain(f"Line {event.spot.line} uses {_RULES[kind]} already.", at(event.spot))
+            raise Uncertain(f"Line {event.spot.line} uses {_RULES[kind]} already.", event.spot)
     return sentence(
         [_by_rule(job, event, kind) for event in _by_hand(job)] or [_loop(job, _RULES[kind], "weight")]
     )
@@ -47,16 +45,14 @@ def _in_keras(job: Job, name: str, value: str, default: str = "") -> str:
     """An initialiser of every hidden layer; those that have it already are left alone."""
     descriptions = []
     for layer in hidden(job):
-        source, call = call_of(layer)
+        call = call_of(layer)
         given = layer.argument(-1, name)
         before = str(given.value) if isinstance(given, Const) else default if given is None else ""
         if before != value.strip('"'):
-            text = value if value[0] == '"' else keras_name(job, source, value)
-            job.draft.keyword(source, call, name, text)
+            text = value if value[0] == '"' else keras_name(job, call, value)
+            job.draft.keyword(call, name, text)
             descriptions.append(f"{name}={value} in line {call.lineno}")
-    if not descriptions:
-        raise Uncertain(f"Every hidden layer has {name}={value} already.")
-    return sentence(descriptions)
+    return sentence(descriptions, f"Every hidden layer has {name}={value} already.")
 
 
 def level_biases(job: Job) -> str:
@@ -79,12 +75,12 @@ def set_bias(job: Job, values: Mapping[str, Scalar]) -> str:
 
 
 def _bias(job: Job, event: CallEvent, value: str) -> str:
-    source, node = event.spot.source, event.spot.node
+    node = event.spot.node
     target = receiver(node) if event.value.kind == "method" else next(iter(getattr(node, "args", ())), None)
-    if target is None or not isinstance(source.parents.get(node), ast.Expr):
-        raise Uncertain(f"Set the bias to {value} here.", at(event.spot))
-    name = spelled(job.draft, source, "torch.nn.init.constant_")
-    job.draft.replace(source, node, f"{name}({job.draft.text(source, target)}, {value})")
+    if target is None or not isinstance(job.parent(node), ast.Expr):
+        raise Uncertain(f"Set the bias to {value} here.", event.spot)
+    name = job.spelled(node, "torch.nn.init.constant_")
+    job.draft.replace(node, f"{name}({job.draft.text(target)}, {value})")
     return f"the bias starts at {value} in line {event.spot.line}"
 
 
@@ -114,35 +110,35 @@ def _fills(fill: Made, text: str) -> bool:
 
 
 def _by_rule(job: Job, event: CallEvent, kind: str) -> str:
-    source, node = event.spot.source, event.spot.node
-    statement = statement_of(event.spot)
+    node = event.spot.node
+    statement = job.statement_of(event.spot.node)
     if not isinstance(statement, ast.Expr) or not isinstance(node, ast.Call) or statement.value is not node:
-        raise Uncertain("Remove what sets the weights here.", at(event.spot))
+        raise Uncertain("Remove what sets the weights here.", event.spot)
     target = receiver(node) if event.value.kind == "method" else next(iter(node.args), None)
-    text = job.draft.text(source, target) if target is not None else ""
+    text = job.draft.text(target) if target is not None else ""
     named = event.value.name.startswith("torch.nn.init.")
     if "bias" in text:
         if not named:
-            job.draft.remove(source, statement)
+            job.draft.remove(statement)
             return f"line {event.spot.line}, which sets the bias, is removed"
-        name = spelled(job.draft, source, "torch.nn.init.zeros_")
-        job.draft.replace(source, node, f"{name}({text})")
+        name = job.spelled(node, "torch.nn.init.zeros_")
+        job.draft.replace(node, f"{name}({text})")
         return f"the bias starts at zero in line {event.spot.line}"
-    if named and target is not None and _flat_guarded(source, node, text):
-        name = spelled(job.draft, source, f"torch.nn.init.{_RULES[kind]}")
-        job.draft.replace(source, node, f"{name}({text})")
+    if named and target is not None and _flat_guarded(job, node, text):
+        name = job.spelled(node, f"torch.nn.init.{_RULES[kind]}")
+        job.draft.replace(node, f"{name}({text})")
         return f"{event.value.short} -> {_RULES[kind]} in line {event.spot.line}"
-    job.draft.remove(source, statement)
+    job.draft.remove(statement)
     return f"line {event.spot.line}, which sets the first weights, is removed: PyTorch's defaults are used"
 
 
-def _flat_guarded(source: Source, node: ast.AST, text: str) -> bool:
+def _flat_guarded(job: Job, node: ast.AST, text: str) -> bool:
     """Whether the tensor surely has two dimensions: a rule by fan-in needs them."""
-    for around in ancestors(source, node):
+    for around in job.ancestors(node):
         if isinstance(around, ast.If) and _TWO_DIMENSIONS.search(ast.unparse(around.test)):
             return any(node in ast.walk(one) for one in around.body)
     bound = text.split(".")[0]
-    for around in ancestors(source, node):
+    for around in job.ancestors(node):
         if isinstance(around, ast.For) and isinstance(around.target, ast.Name) and around.target.id == bound:
             return bool(re.search(r"Linear|Conv", ast.unparse(around.iter)))
     return False
@@ -152,23 +148,20 @@ def _loop(job: Job, rule: str, tensor: str, value: str = "") -> str:
     """A rule for every layer of the model, after the line that makes it."""
     modules = [m for one in job.optimizers() for m in sources(one) if m.spot is not None]
     spot = modules[0].spot if modules else None
-    name = bound_name(spot.source, spot.node) if spot is not None else None
+    name = job.bound_name(spot.node) if spot is not None else None
     if (
         spot is None
         or name is None
         or any("load_state_dict" in s.text or "from_pretrained" in s.text for s in job.script.sources)
     ):
-        raise Uncertain(f"Set the first {tensor} of the layers by {rule}.", at(spot))
-    model = job.draft.text(spot.source, name)
-    nn = spelled(job.draft, spot.source, "torch.nn")
+        raise Uncertain(f"Set the first {tensor} of the layers by {rule}.", spot)
+    model = job.draft.text(name)
+    nn = job.spelled(spot.node, "torch.nn")
     present = f" and module.{tensor} is not None" if tensor == "bias" else ""
     lines = (
         f"for module in {model}.modules():",
         f"    if isinstance(module, ({nn}.Linear, {nn}.Conv1d, {nn}.Conv2d)){present}:",
         f"        {nn}.init.{rule}(module.{tensor}{value})",
     )
-    job.draft.after(spot.source, statement_of(spot), *lines)
+    job.draft.after(job.statement_of(spot.node), *lines)
     return f"{rule} for the {tensor} of all layers after line {spot.line}"
-
-
-EDITS = (reinitialise, set_bias)

@@ -7,24 +7,22 @@ from collections.abc import Callable, Iterator
 
 from traindx.evidence.inside import facts, word
 from traindx.experiment.edit.feeds import NamedInputs, batched, named_inputs
-from traindx.experiment.edit.job import Job, at, call_of, function_of, statement_of, written
+from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.keras import all_layers, fits, uses_keras
-from traindx.experiment.edit.names import fresh
+from traindx.experiment.edit.nodes import written
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.anchors_of_data import dataset, validated
 from traindx.source.attributes import lookup
 from traindx.source.execution import CallEvent
 from traindx.source.parameters import held
 from traindx.source.returned import stored
-from traindx.source.script import Source
-from traindx.source.values import Function, Instance, Made, Spot, Value
+from traindx.source.values import Function, Instance, Made, Value
 
 _WORDS = (
     "Subtract the mean of the training inputs and divide by their deviation, "
     "in training and validation alike."
 )
 _NO_SCALE = frozenset("Embedding Normalization Rescaling StringLookup TextVectorization".split())
-_Fed = tuple[Source, ast.expr]
 
 
 def normalise_inputs(job: Job) -> str:
@@ -34,13 +32,13 @@ def normalise_inputs(job: Job) -> str:
     if job.training.trace.methods("fit_transform", "fit"):
         raise Uncertain("The inputs seem to be scaled already: check what reaches the model.")
     train, others = _trained(job), _validated(job)
-    if any(one is train[1] for _, one in others):  # each part would be scaled by its own numbers
-        raise Uncertain(_WORDS, at(Spot(*train)))
+    if train in others:  # each part would be scaled by its own numbers
+        raise Uncertain(_WORDS, train)
     try:
-        first = named_inputs(*train, _WORDS)
+        first = named_inputs(job, train, _WORDS)
     except Uncertain:
         return _in_place(job, train, others)
-    tried = [named_inputs(*other, _WORDS) for other in others]
+    tried = [named_inputs(job, other, _WORDS) for other in others]
     every: dict[str, NamedInputs] = {}
     for one in sorted([first, *tried], key=lambda one: one.used.lineno):
         every.setdefault(one.name, one)
@@ -53,26 +51,25 @@ def _in_keras(job: Job) -> str:
     """Arrays that fit, evaluate and predict are given by name are scaled before the first fit."""
     scaled = [one for one in all_layers(job) if one.short in _NO_SCALE]
     if scaled:
-        raise Uncertain("The inputs are indices, or a layer scales them already.", at(scaled[0].spot))
+        raise Uncertain("The inputs are indices, or a layer scales them already.", scaled[0].spot)
     calls = [e for e in job.training.trace.methods("fit", "evaluate", "predict") if e.root is None]
     first = fits(job)[0]
-    source, statement = first.spot.source, statement_of(first.spot)
+    statement = job.statement_of(first.spot.node)
     names: dict[str, None] = {}
     for event in calls:
-        call = call_of(event.value)[1]
+        call = call_of(event.value)
         pair = written(call, "validation_data", -1)
         given = [written(call, "x", 0), pair.elts[0] if isinstance(pair, ast.Tuple) else pair]
         for node in (one for one in given if one is not None):
-            if not isinstance(node, ast.Name) or event.spot.source is not source:
-                raise Uncertain(_WORDS, at(event.spot))
+            if not isinstance(node, ast.Name) or event.spot.source is not first.spot.source:
+                raise Uncertain(_WORDS, event.spot)
             names[node.id] = None
-    train = getattr(written(call_of(first.value)[1], "x", 0), "id", "")
-    if not train or not all(_bound_before(source, name, statement) for name in names):
-        raise Uncertain(_WORDS, at(first.spot))
-    mean, spread = fresh(job.draft, source, "input_mean"), fresh(job.draft, source, "input_spread")
+    train = getattr(written(call_of(first.value), "x", 0), "id", "")
+    if not train or not all(_bound_before(job, name, statement) for name in names):
+        raise Uncertain(_WORDS, first.spot)
+    mean, spread = job.fresh(statement, "input_mean"), job.fresh(statement, "input_spread")
     axis = f"0 if {train}.ndim == 2 else None"
     job.draft.before(
-        source,
         statement,
         f"{mean}, {spread} = {train}.mean(axis={axis}), {train}.std(axis={axis})",
         # A feature that never changes stays as it is.
@@ -82,45 +79,43 @@ def _in_keras(job: Job) -> str:
     return f"{', '.join(names)} scaled by the mean and deviation of {train} before line {statement.lineno}."
 
 
-def _bound_before(source: Source, name: str, statement: ast.stmt) -> bool:
+def _bound_before(job: Job, name: str, statement: ast.stmt) -> bool:
     """Whether a name is given its value before a statement, in the same function."""
-    here = function_of(source, statement)
-    stores = [n for n in ast.walk(source.tree) if isinstance(n, ast.Name) and n.id == name]
-    bound = [n for n in stores if isinstance(n.ctx, ast.Store) and function_of(source, n) is here]
+    bound = job.stores(name, job.function_of(statement), job.file(statement))
     return bool(bound) and all(n.lineno < statement.lineno for n in bound)
 
 
-def _trained(job: Job) -> _Fed:
+def _trained(job: Job) -> ast.expr:
     """What the training takes its inputs from."""
     data = dataset(job.training)
     inputs = _of_dataset(data) if data is not None else None
     if inputs is not None:
         return inputs
     loops = [one.loop for one in job.iterations()]
-    for source, node in _applied(job, lambda event: any(one in event.loops for one in loops)):
-        if isinstance(node, ast.Subscript | ast.Name) and not batched(source, node):
-            return source, node
-    raise Uncertain(_WORDS, at(data.spot) if data is not None else None)
+    for node in _applied(job, lambda event: any(one in event.loops for one in loops)):
+        if isinstance(node, ast.Subscript | ast.Name) and not batched(job, node):
+            return node
+    raise Uncertain(_WORDS, data.spot if data is not None else None)
 
 
-def _applied(job: Job, which: Callable[[CallEvent], bool]) -> Iterator[_Fed]:
+def _applied(job: Job, which: Callable[[CallEvent], bool]) -> Iterator[ast.expr]:
     """The first argument of each call of a model, outside of models."""
     trained = held(job.training)
     for event in job.training.trace.events:
-        node, source = event.spot.node, event.spot.source
-        inside = getattr(function_of(source, node), "name", "") in ("forward", "__call__")
+        node = event.spot.node
+        inside = getattr(job.function_of(node), "name", "") in ("forward", "__call__")
         ready = event.value.kind == "apply" and id(event.value.receiver) in trained and not inside
         if ready and isinstance(node, ast.Call) and node.args and which(event):
-            yield source, node.args[0]
+            yield node.args[0]
 
 
-def _of_dataset(data: Value) -> _Fed | None:
+def _of_dataset(data: Value) -> ast.expr | None:
     """The inputs that a data set is given: of a TensorDataset, or of a class of the script."""
     if isinstance(data, Made) and data.short == "Subset" and data.args:
         data = data.args[0]
     if isinstance(data, Made) and data.short == "TensorDataset" and data.args:
-        source, call = call_of(data)
-        return (source, call.args[0]) if call.args else None
+        call = call_of(data)
+        return call.args[0] if call.args else None
     if not isinstance(data, Instance) or data.spot is None or not isinstance(data.spot.node, ast.Call):
         return None
     attribute, stored_name = lookup(data.cls, "__init__"), stored(data, 0)
@@ -136,84 +131,81 @@ def _of_dataset(data: Value) -> _Fed | None:
                 written(data.spot.node, inner[0], names.index(inner[0]) - 1) if len(inner) == 1 else None
             )
             chosen = any(isinstance(n, ast.Subscript) for n in ast.walk(node.value))
-            return (data.spot.source, argument) if argument is not None and not chosen else None
+            return argument if not chosen else None
     return None
 
 
-def _validated(job: Job) -> list[_Fed]:
+def _validated(job: Job) -> list[ast.expr]:
     """What the model is tried on; raises Uncertain when some of it is not found."""
     other = validated(job.training)
-    inputs: list[_Fed] = []
+    inputs: list[ast.expr] = []
     if other is not None:
         argument = _of_dataset(other)
         if argument is None:
-            raise Uncertain(_WORDS, at(other.spot))
+            raise Uncertain(_WORDS, other.spot)
         inputs.append(argument)
-    inputs += [one for one in _applied(job, lambda event: event.grad_off) if not batched(*one)]
-    nodes = {id(node) for _, node in inputs}
-    return inputs + [one for one in _called_alike(job) if id(one[1]) not in nodes and not batched(*one)]
+    inputs += [one for one in _applied(job, lambda event: event.grad_off) if not batched(job, one)]
+    return inputs + [one for one in _called_alike(job) if one not in inputs and not batched(job, one)]
 
 
-def _called_alike(job: Job) -> Iterator[_Fed]:
+def _called_alike(job: Job) -> Iterator[ast.expr]:
     """What the model is called with anywhere, by the name it has in training: also where no way led."""
     loops = [one.loop for one in job.iterations()]
     trained = [*_applied(job, lambda event: any(one in event.loops for one in loops) and not event.grad_off)]
-    calls = [(source, source.parents.get(node)) for source, node in trained]
-    names = {ast.unparse(one.func) for _, one in calls if isinstance(one, ast.Call)}
-    nodes = {id(node) for _, node in trained}
-    for source in {id(one): one for one, _ in calls}.values():
-        for node in ast.walk(source.tree):
-            called = isinstance(node, ast.Call) and bool(node.args) and ast.unparse(node.func) in names
-            if called and isinstance(node, ast.Call) and id(node.args[0]) not in nodes:
-                yield source, node.args[0]
+    names = {ast.unparse(one.func) for one in map(job.parent, trained) if isinstance(one, ast.Call)}
+    files = {id(file): file for file in map(job.file, trained)}
+    for file in files.values():
+        for node in ast.walk(file.tree):
+            if not isinstance(node, ast.Call) or not node.args or node.args[0] in trained:
+                continue
+            if ast.unparse(node.func) in names:
+                yield node.args[0]
 
 
 def _before_use(job: Job, every: list[NamedInputs], cut: str) -> str:
     """All of them where the first is passed on; those that do not exist yet, where they do."""
     train, *others = every
     if any(one.block is not train.block for one in others):
-        raise Uncertain(_WORDS, at(Spot(train.source, train.bound)))
+        raise Uncertain(_WORDS, train.bound)
     first = min(every, key=lambda one: one.ends)
     together = all(one.begins < first.ends for one in every)
     if not together and any(one.ends < train.ends for one in others):
-        raise Uncertain(_WORDS, at(Spot(train.source, first.used)))
-    mean, std = _statistics(job, train.source, cut or train.name, first.used if together else train.used)
+        raise Uncertain(_WORDS, first.used)
+    mean, std = _statistics(job, cut or train.name, first.used if together else train.used)
     for one in every:
         place = first.used if together else one.used
-        job.draft.before(one.source, place, f"{one.name} = ({one.name} - {mean}) / {std}")
+        job.draft.before(place, f"{one.name} = ({one.name} - {mean}) / {std}")
     names = ", ".join(one.name for one in every)
     line = (first if together else train).used.lineno
     return f"{names} normalised by the mean and deviation of {cut or train.name} before line {line}."
 
 
-def _in_place(job: Job, train: _Fed, others: list[_Fed]) -> str:
+def _in_place(job: Job, expression: ast.expr, others: list[ast.expr]) -> str:
     """Tensors without a name, where they are passed to their data sets."""
-    source, expression = train
-    start = statement_of(Spot(source, expression))
-    block = getattr(source.parents.get(start), "body", [])
-    passed = isinstance(source.parents.get(expression), ast.Call) and isinstance(expression, ast.Call)
+    start = job.statement_of(expression)
+    block = getattr(job.parent(start), "body", [])
+    passed = isinstance(job.parent(expression), ast.Call) and isinstance(expression, ast.Call)
     if not passed or not isinstance(start, ast.Assign) or start not in block:
-        raise Uncertain(_WORDS, at(Spot(source, expression)))
+        raise Uncertain(_WORDS, expression)
     nodes = {id(expression)}
-    for file, other in others:
-        statement = statement_of(Spot(file, other))
+    for other in others:
+        statement = job.statement_of(other)
         later = statement in block and block.index(statement) >= block.index(start)
         if not later or id(other) in nodes or not isinstance(other, ast.Call):
-            raise Uncertain(_WORDS, at(Spot(file, other)))
+            raise Uncertain(_WORDS, other)
         nodes.add(id(other))
-    name = fresh(job.draft, source, "train_inputs")
-    job.draft.before(source, start, f"{name} = {job.draft.text(source, expression)}")
-    mean, std = _statistics(job, source, name, start)
-    job.draft.replace(source, expression, f"({name} - {mean}) / {std}")
-    for file, other in others:
-        job.draft.replace(file, other, f"({job.draft.text(file, other)} - {mean}) / {std}")
+    name = job.fresh(start, "train_inputs")
+    job.draft.before(start, f"{name} = {job.draft.text(expression)}")
+    mean, std = _statistics(job, name, start)
+    job.draft.replace(expression, f"({name} - {mean}) / {std}")
+    for other in others:
+        job.draft.replace(other, f"({job.draft.text(other)} - {mean}) / {std}")
     return f"The inputs normalised by the mean and deviation of those for training in line {start.lineno}."
 
 
-def _statistics(job: Job, source: Source, name: str, place: ast.stmt) -> tuple[str, str]:
-    mean, std = fresh(job.draft, source, "input_mean"), fresh(job.draft, source, "input_std")
+def _statistics(job: Job, name: str, place: ast.stmt) -> tuple[str, str]:
+    mean, std = job.fresh(place, "input_mean"), job.fresh(place, "input_std")
     job.draft.before(
-        source,
         place,
         f"{mean}, {std} = {_statistic(job, name, 'mean')}, {_statistic(job, name, 'std')}",
         f"{std}[{std} == 0] = 1",
@@ -231,6 +223,3 @@ def _statistic(job: Job, name: str, which: str) -> str:
     if kinds[:1] == ["Conv2d"]:
         return f"{name}.{which}((0, 2, 3)).reshape(1, -1, 1, 1)"
     return f"{name}.{which}(0)"
-
-
-EDITS = (normalise_inputs,)

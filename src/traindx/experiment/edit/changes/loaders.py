@@ -8,9 +8,10 @@ from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
-from traindx.experiment.edit.job import Job, at, call_of, once, receiver
+from traindx.experiment.edit.job import Job, call_of, once
 from traindx.experiment.edit.keras import uses_keras
 from traindx.experiment.edit.new_number import Wanted
+from traindx.experiment.edit.nodes import receiver
 from traindx.experiment.edit.result import Uncertain
 from traindx.experiment.edit.trainers import set_in_trainer
 from traindx.experiment.edit.value_origin import change
@@ -41,21 +42,21 @@ def shuffle_data(job: Job) -> str:
     if uses_keras(job):
         return _in_keras(job)
     loader = _loader(job)
-    source, call = call_of(loader)
+    call = call_of(loader)
     if loader.open or any(name in loader.keywords for name in ("sampler", "batch_sampler")):
         raise Uncertain(
-            f"The order of line {call.lineno} comes from its sampler: shuffle there.", at(loader.spot)
+            f"The order of line {call.lineno} comes from its sampler: shuffle there.", loader.spot
         )
     shuffle = loader.argument(2, "shuffle")
     value = shuffle.value if isinstance(shuffle, Const) else None
     if value is True:
-        raise Uncertain(f"Line {call.lineno} shuffles already.", at(loader.spot))
+        raise Uncertain(f"Line {call.lineno} shuffles already.", loader.spot)
     if shuffle is None:
-        job.draft.keyword(source, call, "shuffle", "True")
+        job.draft.keyword(call, "shuffle", "True")
     elif value is False and shuffle.spot is not None and shuffle.spot.node in ast.walk(call):
-        job.draft.replace(source, shuffle.spot.node, "True")
+        job.draft.replace(shuffle.spot.node, "True")
     else:
-        raise Uncertain(f"Give `shuffle=True` to the loader of line {call.lineno}.", at(loader.spot))
+        raise Uncertain(f"Give `shuffle=True` to the loader of line {call.lineno}.", loader.spot)
     return f"shuffle=True in the training loader of line {call.lineno}."
 
 
@@ -64,17 +65,16 @@ def _in_keras(job: Job) -> str:
     for event in (
         e for e in job.training.trace.methods("fit") if isinstance(e.value.keywords.get("shuffle"), Const)
     ):
-        source, call = call_of(event.value)
-        job.draft.keyword(source, call, "shuffle", "True")
+        call = call_of(event.value)
+        job.draft.keyword(call, "shuffle", "True")
         return f"shuffle=True in the fit of line {call.lineno}."
     for event in job.training.trace.methods("batch"):
         chain = list(upstream([event.value]))
         made = {one.short for one in chain if isinstance(one, Made)}
-        source, call = call_of(event.value)
+        call = call_of(event.value)
         data = receiver(call)
         if "from_tensor_slices" in made and "shuffle" not in made and data is not None:
-            _, end = job.draft.span(source, data)
-            job.draft.splice(source, (end, end), ".shuffle(10_000)")
+            job.draft.wrap(data, "", ".shuffle(10_000)")
             return f"shuffle(10_000) before the batches of line {call.lineno}."
     raise Uncertain("The data is shuffled already, or it is not clear where it is batched.")
 
@@ -134,15 +134,12 @@ def _named(job: Job, value: int) -> str:
     fitting = [one for one in sizes.values() if batch_size is None or number(one) == batch_size]
     if len(fitting) != 1 or fitting[0].spot is None or not isinstance(fitting[0].spot.node, ast.Constant):
         raise Uncertain(
-            f"Take {value} samples per batch where the loop cuts them.", at(job.iteration().loop.spot)
+            f"Take {value} samples per batch where the loop cuts them.", job.iteration().loop.spot
         )
     spot = fitting[0].spot
     assert isinstance(spot.node, ast.Constant)
     if spot.node.value == value:
-        raise Uncertain(f"The batch has {value} samples already.", at(spot))
-    old = job.draft.text(spot.source, spot.node)
-    job.draft.replace(spot.source, spot.node, str(value))
+        raise Uncertain(f"The batch has {value} samples already.", spot)
+    old = job.draft.text(spot.node)
+    job.draft.replace(spot.node, str(value))
     return f"batch size {old} -> {value} in line {spot.line}."
-
-
-EDITS = (shuffle_data, set_workers, set_batch_size)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
 from traindx.evidence.inside import facts
-from traindx.experiment.edit.job import Job, at, call_of, statement_of, written
+from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.keras import fits, uses_keras
-from traindx.experiment.edit.names import fresh, spelled
+from traindx.experiment.edit.nodes import written
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.source.keras import compiled
 from traindx.source.roles import LossCall
@@ -49,21 +49,21 @@ def _in_keras(job: Job, power: Scalar) -> str:
         raise Uncertain("Weight the classes in the loss by how rare they are.")
     descriptions = []
     for event in fits(job):
-        source, call = call_of(event.value)
+        call = call_of(event.value)
         labels = written(call, "y", 1)
         if not isinstance(labels, ast.Name) or "class_weight" in event.value.keywords or event.value.open:
-            raise Uncertain("Give this fit class_weight: one weight for each class.", at(event.spot))
-        np = spelled(job.draft, source, "numpy")
-        name = job.draft.text(source, labels)
+            raise Uncertain("Give this fit class_weight: one weight for each class.", event.spot)
+        np = job.spelled(call, "numpy")
+        name = job.draft.text(labels)
         one_hot = [
             model for model in compiled(job.training.trace) if model.loss == "categorical_crossentropy"
         ]
         classes = f"{np}.argmax({name}, axis=-1)" if one_hot else f"{np}.ravel({name}).astype(int)"
-        counts = fresh(job.draft, source, "counts")
+        counts = job.fresh(call, "counts")
         exponent = "" if power in (1, 1.0) else f" ** {power}"
         weights = f"({counts}.sum() / (len({counts}) * {np}.maximum({counts}, 1))){exponent}"
-        job.draft.before(source, statement_of(event.spot), f"{counts} = {np}.bincount({classes})")
-        job.draft.keyword(source, call, "class_weight", f"dict(enumerate({weights}))")
+        job.draft.before(job.statement_of(event.spot.node), f"{counts} = {np}.bincount({classes})")
+        job.draft.keyword(call, "class_weight", f"dict(enumerate({weights}))")
         descriptions.append(f"class_weight by how often the classes of {name} occur in line {call.lineno}")
     return sentence(descriptions)
 
@@ -84,22 +84,18 @@ def _counts(job: Job) -> list[int]:
 
 
 def _weighted(job: Job, loss: LossCall, counts: list[int], power: float) -> str:
-    source, call = call_of(loss.setup)
+    call = call_of(loss.setup)
     binary = loss.kind == "binary_cross_entropy_with_logits"
     name = "pos_weight" if binary else "weight"
     if name in loss.setup.keywords or loss.setup.open or any(one.arg is None for one in call.keywords):
-        raise Uncertain(
-            f"The loss of this line has a {name} already: check its numbers.", at(loss.setup.spot)
-        )
+        raise Uncertain(f"The loss of this line has a {name} already: check its numbers.", loss.setup.spot)
     width = _width(job)
     if (binary and len(counts) != 2) or (not binary and width not in (None, len(counts))):
-        raise Uncertain(
-            "Weight the classes in the loss of this line by how rare they are.", at(loss.setup.spot)
-        )
+        raise Uncertain("Weight the classes in the loss of this line by how rare they are.", loss.setup.spot)
     weights = [counts[0] / counts[1]] if binary else [sum(counts) / (len(counts) * one) for one in counts]
     text = ", ".join(f"{one**power:.4g}" for one in weights)
-    tensor = f"{spelled(job.draft, source, 'torch')}.tensor([{text}]{_device(source.text)})"
-    job.draft.keyword(source, call, name, tensor)
+    tensor = f"{job.spelled(call, 'torch')}.tensor([{text}]{_device(job.file(call).text)})"
+    job.draft.keyword(call, name, tensor)
     shown = ", ".join(map(str, counts[:6]))
     return f"{name} by how often the {len(counts)} classes occur ({shown}) in line {call.lineno}."
 
@@ -119,6 +115,3 @@ def _device(text: str) -> str:
             raise Uncertain("Weight the classes in the loss, on the device the model is on.")
         return ", device=device"
     return ""
-
-
-EDITS = (weight_classes,)

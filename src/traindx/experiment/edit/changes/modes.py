@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from traindx.experiment.edit.job import Job, ancestors, at, called, function_of, receiver
+from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.lint_edits import findings, take_edits
+from traindx.experiment.edit.nodes import called, receiver
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.execution import CallEvent
 from traindx.source.roles import is_module
-from traindx.source.script import Source
 from traindx.source.values import Made, Value
 
 
@@ -33,7 +33,7 @@ def _evaluate(job: Job) -> list[str]:
     events = [
         e
         for e in job.training.trace.events
-        if e.spot.line in lines and e.value.kind == "apply" and not _in_model(e)
+        if e.spot.line in lines and e.value.kind == "apply" and not _in_model(job, e)
     ]
     return [_switch(job, event) for event in {id(e.spot.node): e for e in events}.values()]
 
@@ -46,7 +46,7 @@ def switch_modes(job: Job) -> list[str]:
     events = [
         e
         for e in trace.events
-        if e.grad_off and e.value.kind == "apply" and is_module(e.value.receiver) and not _in_model(e)
+        if e.grad_off and e.value.kind == "apply" and is_module(e.value.receiver) and not _in_model(job, e)
     ]
     calls = {id(e.spot.node): e for e in events if not _is_loss(e.value.receiver)}
     return [_switch(job, event).rstrip(".") for event in calls.values()]
@@ -55,25 +55,25 @@ def switch_modes(job: Job) -> list[str]:
 def _train(job: Job) -> str:
     """train() before each pass over the training data; in a function of its own, at its start."""
     loop = job.iteration().loop
-    source, node = loop.spot.source, loop.spot.node
+    node = loop.spot.node
     for event in job.training.trace.events:
         model = event.spot.node.func if isinstance(event.spot.node, ast.Call) else None
-        inside = loop in event.loops and not event.grad_off and not _in_model(event)
+        inside = loop in event.loops and not event.grad_off and not _in_model(job, event)
         if event.value.kind != "apply" or not inside or not is_module(event.value.receiver):
             continue
         if not isinstance(model, ast.Name | ast.Attribute) or _is_loss(event.value.receiver):
             continue
-        name = job.draft.text(event.spot.source, model)
-        function = function_of(event.spot.source, event.spot.node)
-        if event.spot.source is source and function is function_of(source, node):
+        name = job.draft.text(model)
+        function = job.function_of(event.spot.node)
+        if event.spot.source is loop.spot.source and function is job.function_of(node):
             if isinstance(node, ast.For | ast.While):
-                job.draft.before(source, node, f"{name}.train()")
+                job.draft.before(node, f"{name}.train()")
                 return f"{name}.train() before line {node.lineno}."
         elif isinstance(function, ast.FunctionDef) and _only_trains(job, event):
             first = function.body[1 if ast.get_docstring(function) and len(function.body) > 1 else 0]
-            job.draft.before(event.spot.source, first, f"{name}.train()")
+            job.draft.before(first, f"{name}.train()")
             return f"{name}.train() before line {first.lineno}."
-    raise Uncertain("Call train() on the model before each pass over the training data.", at(loop.spot))
+    raise Uncertain("Call train() on the model before each pass over the training data.", loop.spot)
 
 
 def _is_loss(value: Value | None) -> bool:
@@ -86,38 +86,38 @@ def _only_trains(job: Job, event: CallEvent) -> bool:
     return not any(e.grad_off for e in same)
 
 
-def _in_model(event: CallEvent) -> bool:
+def _in_model(job: Job, event: CallEvent) -> bool:
     """Whether a call is inside the model's own forward pass."""
-    function = function_of(event.spot.source, event.spot.node)
+    function = job.function_of(event.spot.node)
     return getattr(function, "name", "") in ("forward", "__call__")
 
 
 def _switch(job: Job, event: CallEvent) -> str:
-    source, node = event.spot.source, event.spot.node
+    node = event.spot.node
     model = node.func if isinstance(node, ast.Call) else None
     if not isinstance(model, ast.Name | ast.Attribute):
         raise Uncertain(
             "Call eval() on the model before this line, train() before the training continues.",
-            at(event.spot),
+            event.spot,
         )
-    name = job.draft.text(source, model)
-    block = _outermost(source, node)
+    name = job.draft.text(model)
+    block = _outermost(job, node)
     if block is None:
-        raise Uncertain(f"Call {name}.eval() before this line.", at(event.spot))
-    job.draft.before(source, block, f"{name}.eval()")
+        raise Uncertain(f"Call {name}.eval() before this line.", event.spot)
+    job.draft.before(block, f"{name}.eval()")
     description = f"{name}.eval() before line {block.lineno}."
     if not _trained_again(job):
         if any(isinstance(n, ast.Return) for n in ast.walk(block)):
             return f"{description} {_train(job)}"
-        job.draft.after(source, block, f"{name}.train()")
+        job.draft.after(block, f"{name}.train()")
         description = f"{name}.eval() before line {block.lineno} and {name}.train() after it."
     return description
 
 
-def _outermost(source: Source, node: ast.AST) -> ast.stmt | None:
+def _outermost(job: Job, node: ast.AST) -> ast.stmt | None:
     """The `with` or loop of the validation: the outermost in its function that is not a training loop."""
     outermost: ast.stmt | None = None
-    for around in (node, *ancestors(source, node)):
+    for around in (node, *job.ancestors(node)):
         if isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             break
         if isinstance(around, ast.With | ast.For | ast.While):
@@ -137,6 +137,3 @@ def _trained_again(job: Job) -> bool:
     """Whether train() is called in a loop around the training, so that it is switched back each time."""
     loops = {loop for one in job.iterations() for loop in one.step.event.loops}
     return any(loops & set(e.loops) for e in job.training.trace.methods("train"))
-
-
-EDITS = (force_modes,)

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
 from traindx.evidence.inside import facts, word
-from traindx.experiment.edit.job import Job, at, call_of, written
+from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.keras import all_layers, hidden, layer_text, uses_keras
 from traindx.experiment.edit.layers import add_layer
-from traindx.experiment.edit.names import spelled
+from traindx.experiment.edit.nodes import written
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_sources import inputs_of
 from traindx.source.flow import parametric
-from traindx.source.script import Source
 from traindx.source.values import Made, Value
 
 _BATCH_NORMS = {
@@ -49,9 +48,8 @@ def _in_keras(job: Job, norm: str) -> str:
         one for one in all_layers(job) if one.short.endswith("Normalization") and one.short != "Normalization"
     ]
     if present:
-        raise Uncertain("The model has normalisation layers already.", at(present[0].spot))
-    layers = [call_of(layer) for layer in hidden(job)]
-    return sentence([add_layer(job, source, call, layer_text(job, source, norm)) for source, call in layers])
+        raise Uncertain("The model has normalisation layers already.", present[0].spot)
+    return sentence([add_layer(job, one, layer_text(job, one, norm)) for one in map(call_of, hidden(job))])
 
 
 def _hidden(job: Job) -> list[Made]:
@@ -83,18 +81,18 @@ def _hidden(job: Job) -> list[Made]:
 
 
 def _normalised(job: Job, layer: Made, kind: str) -> str:
-    source, call = call_of(layer)
+    call = call_of(layer)
     width = written(call, "out_features" if layer.short == "Linear" else "out_channels", 1)
     if width is None or not isinstance(
         width, ast.Name | ast.Constant | ast.Attribute | ast.Subscript | ast.BinOp
     ):
-        raise Uncertain("Put a normalisation layer behind this one.", at(layer.spot))
-    if _weights_used(source, call):
+        raise Uncertain("Put a normalisation layer behind this one.", layer.spot)
+    if _weights_used(job, call):
         raise Uncertain(
-            "Put a normalisation layer behind this one; the script uses its weights by name.", at(layer.spot)
+            "Put a normalisation layer behind this one; the script uses its weights by name.", layer.spot
         )
-    norm = _norm(job, layer.short, kind, job.draft.text(source, width))
-    return add_layer(job, source, call, f"{spelled(job.draft, source, 'torch.nn')}.{norm}")
+    norm = _norm(job, layer.short, kind, job.draft.text(width))
+    return add_layer(job, call, f"{job.spelled(call, 'torch.nn')}.{norm}")
 
 
 def _norm(job: Job, layer: str, kind: str, width: str) -> str:
@@ -115,9 +113,9 @@ def _large_batches(job: Job) -> bool:
     return isinstance(size, int | float) and size >= _ENOUGH and bool(kinds) and not kinds & _SEQUENTIAL
 
 
-def _weights_used(source: Source, call: ast.Call) -> bool:
+def _weights_used(job: Job, call: ast.Call) -> bool:
     """Whether the script uses weights or sizes of the layer by the layer's name."""
-    around = source.parents.get(call)
+    around = job.parent(call)
     target = around.targets[0] if isinstance(around, ast.Assign) else None
     if not isinstance(target, ast.Attribute):
         return False
@@ -126,8 +124,5 @@ def _weights_used(source: Source, call: ast.Call) -> bool:
         and n.attr in ("weight", "bias", "in_features", "out_features", "out_channels")
         and isinstance(n.value, ast.Attribute)
         and n.value.attr == target.attr
-        for n in ast.walk(source.tree)
+        for n in ast.walk(job.file(call).tree)
     )
-
-
-EDITS = (insert_norm,)

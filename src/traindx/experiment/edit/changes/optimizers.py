@@ -9,14 +9,14 @@ from dataclasses import replace
 
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
-from traindx.experiment.edit.job import Job, at, call_of, group_values, once, written
+from traindx.experiment.edit.job import Job, call_of, group_values, once
 from traindx.experiment.edit.keras import KerasOptimizer, construct, keras_name, set_option, uses_keras
 from traindx.experiment.edit.keras import optimizers as keras_optimizers
-from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.new_number import Wanted, plain
+from traindx.experiment.edit.nodes import written
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.trainers import set_in_trainer
-from traindx.experiment.edit.value_origin import change
+from traindx.experiment.edit.value_origin import change, in_group
 from traindx.source.values import Const, ListValue, Made, Value, number, options
 
 _NAMES = {"adamw": "AdamW", "adam": "Adam", "sgd": "SGD"}
@@ -26,12 +26,7 @@ _OWN = {
     "Adam": {"betas", "eps", "amsgrad"},
     "AdamW": {"betas", "eps", "amsgrad"},
 }
-_DEFAULTS = {
-    ("weight_decay", False): 0.0,
-    ("weight_decay", True): 0.01,
-    ("eps", False): 1e-8,
-    ("eps", True): 1e-8,
-}
+_DEFAULTS = {"weight_decay": 0.0, "AdamW.weight_decay": 0.01, "eps": 1e-8}
 _TAKES = {
     "weight_decay": frozenset("SGD ASGD Adam AdamW NAdam RAdam Adamax RMSprop Adagrad Adadelta".split()),
     "eps": frozenset("Adam AdamW NAdam RAdam Adamax RMSprop Adagrad Adadelta".split()),
@@ -87,37 +82,32 @@ def _keras_betas(job: Job, betas: Mapping[str, float | None]) -> str:
 
 
 def _betas(job: Job, optimizer: Made, first: float | None, second: float | None) -> str:
-    source, call = call_of(optimizer)
+    call = call_of(optimizer)
     if "adam" not in optimizer.short.lower():
-        raise Uncertain(f"{optimizer.short} has no betas.", at(optimizer.spot))
+        raise Uncertain(f"{optimizer.short} has no betas.", optimizer.spot)
     betas = optimizer.argument(2, "betas")
     pair = _pair(betas) if betas is not None else (0.9, 0.999)
     if pair is None:
-        raise Uncertain(f"Set the betas that line {call.lineno} gives to the optimizer.", at(optimizer.spot))
+        raise Uncertain(f"Set the betas that line {call.lineno} gives to the optimizer.", optimizer.spot)
     wanted = (first if first is not None else pair[0], second if second is not None else pair[1])
     new = f"({plain(wanted[0])}, {plain(wanted[1])})"
     place, line = written(call, "betas", 2), call.lineno
-    if (
-        isinstance(betas, ListValue)
-        and betas.spot is not None
-        and isinstance(betas.spot.node, ast.Tuple | ast.List)
-    ):
-        old, line = job.draft.text(betas.spot.source, betas.spot.node), betas.spot.line
-        job.draft.replace(
-            betas.spot.source, betas.spot.node, new if old.startswith("(") else f"[{new[1:-1]}]"
-        )
+    node = betas.spot.node if isinstance(betas, ListValue) and betas.spot is not None else None
+    if isinstance(node, ast.Tuple | ast.List):
+        line = node.lineno
+        job.draft.replace(node, new if job.draft.text(node).startswith("(") else f"[{new[1:-1]}]")
     elif place is not None or betas is None:
-        job.draft.keyword(source, call, "betas", new)
+        job.draft.keyword(call, "betas", new)
     else:
-        raise Uncertain(f"Set the betas that line {call.lineno} gives to the optimizer.", at(optimizer.spot))
+        raise Uncertain(f"Set the betas that line {call.lineno} gives to the optimizer.", optimizer.spot)
     return f"betas={new} in line {line}"
 
 
 def _pair(value: Value | None) -> tuple[float, float] | None:
     for one in options(value):
-        if isinstance(one, ListValue) and len(one.items) == 2:
-            first, second = number(one.items[0]), number(one.items[1])
-            if first is not None and second is not None:
+        numbers = [number(item) for item in one.items] if isinstance(one, ListValue) else []
+        match numbers:
+            case [float(first), float(second)]:
                 return first, second
     return None
 
@@ -157,32 +147,18 @@ def _each(job: Job, name: str, value: float) -> str:
     descriptions = []
     for one in job.torch_optimizers():
         if one.short not in _TAKES[name]:
-            raise Uncertain(f"{one.short} takes no {name}.", at(one.spot))
-        groups = _in_groups(one, name)
+            raise Uncertain(f"{one.short} takes no {name}.", one.spot)
+        # Groups with zeros are exempt on purpose.
+        groups = [group for group in group_values(one, name) if number(group) != 0]
         if groups and not (len(groups) == 1 and one.argument(-1, name) is None):
-            raise Uncertain(f"Several groups have their own {name}: set each to {value:g}.", at(one.spot))
+            raise Uncertain(f"Several groups have their own {name}: set each to {value:g}.", one.spot)
         if groups:
-            descriptions.append(_group(job, name, groups[0], value))
+            descriptions.append(in_group(job, name, groups[0], Wanted(value=value)))
         else:
-            usual = _DEFAULTS[name, one.short == "AdamW"]
-            descriptions.append(
-                change(job, one, name, -1, Wanted(value=value), rf"{name}$|wd$|decay$", usual)
-            )
+            usual = _DEFAULTS.get(f"{one.short}.{name}", _DEFAULTS[name])
+            like = rf"{name}$|wd$|decay$"
+            descriptions.append(change(job, one, name, -1, Wanted(value=value), like, usual))
     return sentence(descriptions)
-
-
-def _in_groups(optimizer: Made, name: str) -> list[Value]:
-    """The values of parameter groups for a setting, except zeros: those are exempt on purpose."""
-    return [value for value in group_values(optimizer, name) if number(value) != 0]
-
-
-def _group(job: Job, name: str, old: Value, value: float) -> str:
-    spot = old.spot
-    if spot is None or not isinstance(spot.node, ast.expr):
-        raise Uncertain(f"Set {name} of the optimizer's group to {value:g}.", at(spot))
-    text = job.draft.text(spot.source, spot.node)
-    job.draft.replace(spot.source, spot.node, plain(value, text))
-    return f"{name} {text} -> {plain(value, text)} in line {spot.line}"
 
 
 def swap_optimizer(job: Job, values: Mapping[str, Scalar]) -> str:
@@ -198,28 +174,27 @@ def swap_optimizer(job: Job, values: Mapping[str, Scalar]) -> str:
 
 def _swapped_in_keras(job: Job, one: KerasOptimizer, name: str, lr: Scalar) -> str:
     """Another optimizer of Keras, with the rate asked for, else with the one the script gives."""
-    place = one.made if one.made is not None else one.event.value if one.event is not None else None
-    if place is None or one.kind == name:
-        raise Uncertain(f"{name} is used already.", at(place.spot if place is not None else None))
-    if one.made is None:
+    if one.kind == name:
+        raise Uncertain(f"{name} is used already.", one.call.spot)
+    if one.named:
         rate = lr if isinstance(lr, int | float) else one.default("learning_rate") or 1e-3
         return construct(job, replace(one, kind=name), "learning_rate", plain(float(rate)))
-    source, call = call_of(one.made)
+    call = call_of(one.call)
     given = written(call, "learning_rate", 0)
     rate_text = plain(float(lr)) if isinstance(lr, int | float) else None
-    rate_text = rate_text or (job.draft.text(source, given) if given is not None else None)
-    maker = keras_name(job, source, f"keras.optimizers.{name}")
-    job.draft.replace(source, call, f"{maker}({f'learning_rate={rate_text}' if rate_text else ''})")
+    rate_text = rate_text or (job.draft.text(given) if given is not None else None)
+    maker = keras_name(job, call, f"keras.optimizers.{name}")
+    job.draft.replace(call, f"{maker}({f'learning_rate={rate_text}' if rate_text else ''})")
     return f"{one.kind} -> {name} in line {call.lineno}"
 
 
 def _swapped(job: Job, optimizer: Made, name: str, lr: Scalar) -> str:
-    source, call = call_of(optimizer)
+    call = call_of(optimizer)
     if optimizer.short == name:
-        raise Uncertain(f"Line {call.lineno} uses {name} already.", at(optimizer.spot))
+        raise Uncertain(f"Line {call.lineno} uses {name} already.", optimizer.spot)
     if optimizer.open or len(call.args) > 2 or any(isinstance(one, ast.Starred) for one in call.args):
-        raise Uncertain(f"Use {name} in line {call.lineno} instead of {optimizer.short}.", at(optimizer.spot))
-    positional = [job.draft.text(source, one) for one in call.args]
+        raise Uncertain(f"Use {name} in line {call.lineno} instead of {optimizer.short}.", optimizer.spot)
+    positional = [job.draft.text(one) for one in call.args]
     keywords = _settings(job, optimizer, name)
     if lr is not None:
         keywords.pop("lr", None)
@@ -228,10 +203,10 @@ def _swapped(job: Job, optimizer: Made, name: str, lr: Scalar) -> str:
     new = _maker_of(job, optimizer, name)
     same = len(positional) + len(keywords) == len(call.args) + len(call.keywords) and lr is None
     if same and isinstance(call.func, ast.Attribute | ast.Name):
-        job.draft.replace(source, call.func, new)
+        job.draft.replace(call.func, new)
     else:
         settings = [f"{one}={text}" for one, text in keywords.items()]
-        job.draft.replace(source, call, f"{new}({', '.join([*positional, *settings])})")
+        job.draft.replace(call, f"{new}({', '.join([*positional, *settings])})")
     named = isinstance(call.func, ast.Attribute | ast.Name)
     return f"{optimizer.short} -> {name} in line {call.lineno}" + (
         "" if named else ", whatever the settings name"
@@ -240,30 +215,25 @@ def _swapped(job: Job, optimizer: Made, name: str, lr: Scalar) -> str:
 
 def _maker_of(job: Job, optimizer: Made, name: str) -> str:
     """How the file spells the new class: as it spells the old one, where it names that at all."""
-    source, call = call_of(optimizer)
-    text = job.draft.text(source, call.func)
+    call = call_of(optimizer)
+    text = job.draft.text(call.func)
     if isinstance(call.func, ast.Attribute) and re.search(rf"\b{optimizer.short}$", text):
         return text[: -len(optimizer.short)] + name
-    return spelled(job.draft, source, f"torch.optim.{name}")
+    return job.spelled(call, f"torch.optim.{name}")
 
 
 def _settings(job: Job, optimizer: Made, name: str) -> dict[str, str]:
     """What a call gives by name, unpacked or not, as far as another optimizer knows it."""
-    source, call = call_of(optimizer)
-    own = {one.arg: job.draft.text(source, one.value) for one in call.keywords if one.arg is not None}
+    call = call_of(optimizer)
+    own = {one.arg: job.draft.text(one.value) for one in call.keywords if one.arg is not None}
     texts = {}
     for one, value in optimizer.keywords.items():
         if one not in _SHARED | _OWN[name]:
             continue
         text = own.get(one)
         if text is None and value.spot is not None and isinstance(value, Const | ListValue):
-            text = job.draft.text(value.spot.source, value.spot.node)
+            text = job.draft.text(value.spot.node)
         if text is None:
-            raise Uncertain(
-                f"Use {name} in line {call.lineno} instead of {optimizer.short}.", at(optimizer.spot)
-            )
+            raise Uncertain(f"Use {name} in line {call.lineno} instead of {optimizer.short}.", optimizer.spot)
         texts[one] = text
     return texts
-
-
-EDITS = (set_momentum, set_betas, set_eps, set_weight_decay, swap_optimizer)

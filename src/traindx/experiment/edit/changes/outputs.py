@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from traindx.experiment.edit.calls import without
-from traindx.experiment.edit.job import Job, at, called, receiver
+from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.keras import uses_keras
 from traindx.experiment.edit.keras_outputs import fit_to_loss, fit_to_targets
 from traindx.experiment.edit.lint_edits import take_edits
+from traindx.experiment.edit.nodes import called, receiver
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_sources import anything, behind
 from traindx.source.flow import activation_spot
@@ -49,12 +50,11 @@ def _logarithm(job: Job, activation: Made) -> str:
     node = spot.node
     for user in _users(job, node):
         if operation(user) not in _ORDER | {"nll_loss", "kl_div"}:
-            raise Uncertain("This line uses the probabilities: apply exp() here.", at(user.spot))
+            raise Uncertain("This line uses the probabilities: apply exp() here.", user.spot)
     new = {"softmax": "log_softmax", "Softmax": "LogSoftmax"}.get(called(node))
     if new is None or not isinstance(node, ast.Call) or receiver(node) is None:
-        raise Uncertain("Use log_softmax here.", at(spot))
-    _, end = job.draft.span(spot.source, node.func)
-    job.draft.splice(spot.source, (end - len(called(node)), end), new)
+        raise Uncertain("Use log_softmax here.", spot)
+    job.draft.rename(node.func, new)
     return f"{called(node)} -> {new} in line {spot.line}"
 
 
@@ -97,19 +97,19 @@ def _dropped(job: Job, activations: list[Made], *, probabilities: bool) -> str:
 
 
 def _take_out(job: Job, activation: Made, spot: Spot) -> str:
-    source, node = spot.source, spot.node
+    node = spot.node
     name = operation(activation)
     if activation.kind == "apply":
-        return _layer_out(job, source, node, name)
+        return _layer_out(job, node, name)
     inner = _argument(activation, node)
     if inner is None:
-        raise Uncertain(f"Remove the {name} of this line.", at(spot))
-    text = job.draft.text(source, inner)
-    around = source.parents.get(node)
+        raise Uncertain(f"Remove the {name} of this line.", spot)
+    text = job.draft.text(inner)
+    around = job.parent(node)
     bare = isinstance(around, ast.Return | ast.Assign | ast.keyword) or isinstance(
         inner, ast.Name | ast.Call | ast.Attribute | ast.Subscript | ast.Constant
     )
-    job.draft.replace(source, node, text if bare else f"({text})")
+    job.draft.replace(node, text if bare else f"({text})")
     return f"the {name} in line {spot.line} is removed"
 
 
@@ -120,21 +120,19 @@ def _argument(call: Made, node: ast.AST) -> ast.expr | None:
     return next(iter(node.args), None) if isinstance(node, ast.Call) else None
 
 
-def _layer_out(job: Job, source: Source, node: ast.AST, name: str) -> str:
+def _layer_out(job: Job, node: ast.AST, name: str) -> str:
     """A layer of a sequence left out; one that has a name of its own does nothing."""
-    around = source.parents.get(node)
+    around = job.parent(node)
     line = getattr(node, "lineno", 0)
-    sequence = called(around) == "Sequential" and not _indexed(source)
+    sequence = called(around) == "Sequential" and not _indexed(job.file(node))
     if sequence and isinstance(around, ast.Call) and node in around.args and len(around.args) > 1:
-        new = without(job.draft.text(source, around), [around.args.index(node)])
-        if new is not None:
-            job.draft.rewrite(source, around, new)
-            return f"the {name} in line {line} is removed"
+        job.draft.rewrite(around, without(job.draft.text(around), [around.args.index(node)]))
+        return f"the {name} in line {line} is removed"
     module = receiver(node)
     if module is not None:
-        job.draft.replace(source, node, f"{job.draft.text(source, module)}.Identity()")
+        job.draft.replace(node, f"{job.draft.text(module)}.Identity()")
         return f"the {name} in line {line} does nothing any more"
-    raise Uncertain(f"Remove the {name} of this line.", at(Spot(source, node)))
+    raise Uncertain(f"Remove the {name} of this line.", node)
 
 
 def _indexed(source: Source) -> bool:
@@ -157,7 +155,7 @@ def _other_uses(job: Job, activation: Made, node: ast.AST) -> list[str]:
             raise Uncertain(
                 f"This line uses the probabilities: remove the {operation(activation)} before the loss only, "
                 "and apply it here.",
-                at(user.spot),
+                user.spot,
             )
     return descriptions
 
@@ -212,8 +210,8 @@ def _threshold(job: Job, activation: Made, user: Made) -> str:
     plain = spot is not None and isinstance(spot.node, ast.Compare) and len(spot.node.ops) == 1
     limit = limits[0].spot if half and plain else None
     if limit is None or spot is None or limit.node not in ast.walk(spot.node):
-        raise Uncertain("This compares probabilities: apply the activation here.", at(spot))
-    job.draft.replace(spot.source, limit.node, "0.0")
+        raise Uncertain("This compares probabilities: apply the activation here.", spot)
+    job.draft.replace(limit.node, "0.0")
     return f"the threshold in line {spot.line} is 0 for logits"
 
 
@@ -222,10 +220,7 @@ def _rounded(job: Job, activation: Made, user: Made) -> str:
     inner = _argument(user, user.spot.node) if user.spot is not None else None
     alone = user.spot is not None and len(getattr(user.spot.node, "args", [])) < 2
     if operation(activation) != "sigmoid" or inner is None or user.spot is None or not alone:
-        raise Uncertain("This rounds probabilities: apply the activation here.", at(user.spot))
-    text = job.draft.text(user.spot.source, inner)
-    job.draft.replace(user.spot.source, user.spot.node, f"({text} > 0).float()")
+        raise Uncertain("This rounds probabilities: apply the activation here.", user.spot)
+    text = job.draft.text(inner)
+    job.draft.replace(user.spot.node, f"({text} > 0).float()")
     return f"line {user.spot.line} rounds at a logit of 0"
-
-
-EDITS = (pass_logits,)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from traindx.experiment.edit.job import Job, at, call_of, called, function_of, receiver, statement_of
+from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.keras import all_layers, uses_keras
 from traindx.experiment.edit.lint_edits import take_edits
+from traindx.experiment.edit.nodes import called, receiver
 from traindx.experiment.edit.result import Uncertain, sentence
-from traindx.experiment.edit.scopes import bound_name, usable
+from traindx.experiment.edit.scopes import usable
 from traindx.source.execution import Binding
 from traindx.source.flow import cuts, parts, reach
 from traindx.source.library import is_model_library
@@ -38,16 +39,14 @@ def _unfrozen(job: Job) -> str:
     for binding in job.training.trace.bindings:
         off = isinstance(binding.value, Const) and binding.value.value is False
         if binding.name == "trainable" and off and binding.value.spot is not None:
-            job.draft.replace(binding.value.spot.source, binding.value.spot.node, "True")
+            job.draft.replace(binding.value.spot.node, "True")
             descriptions.append(f"trainable = True in line {binding.value.spot.line}")
     for layer in all_layers(job):
         given = layer.keywords.get("trainable")
         if isinstance(given, Const) and given.value is False and given.spot is not None:
-            job.draft.replace(given.spot.source, given.spot.node, "True")
+            job.draft.replace(given.spot.node, "True")
             descriptions.append(f"trainable=True in line {given.spot.line}")
-    if not descriptions:
-        raise Uncertain("Which layers are not trained cannot be determined from the script.")
-    return sentence(descriptions)
+    return sentence(descriptions, "Which layers are not trained cannot be determined from the script.")
 
 
 def _built_too_early(job: Job) -> str:
@@ -67,18 +66,18 @@ def _built_too_early(job: Job) -> str:
 
 
 def _built_after(job: Job, optimizer: Made, binding: Binding) -> str:
-    source, call = call_of(optimizer)
-    built, replacing = statement_of(Spot(source, call)), statement_of(binding.spot)
-    name = bound_name(source, call)
-    text = job.draft.text(source, built)
+    call = call_of(optimizer)
+    built, replacing = job.statement_of(call), job.statement_of(binding.spot.node)
+    name = job.bound_name(call)
+    text = job.draft.text(built)
     root = text.partition("(")[2].partition(".")[0]
-    same = binding.spot.source is source and source.parents.get(built) is source.parents.get(replacing)
-    refers = job.draft.text(source, replacing).startswith(f"{root}.") and root.isidentifier()
+    same = binding.spot.source is job.file(call) and job.parent(built) is job.parent(replacing)
+    refers = job.draft.text(replacing).startswith(f"{root}.") and root.isidentifier()
     movable = same and isinstance(name, ast.Name) and refers and "\n" not in text
-    if not movable or _used_between(source.tree, called(name), built, replacing):
-        raise Uncertain("Build the optimizer after this line.", at(binding.spot))
-    job.draft.remove(source, built)
-    job.draft.after(source, replacing, text)
+    if not movable or _used_between(job.file(call).tree, called(name), built, replacing):
+        raise Uncertain("Build the optimizer after this line.", binding.spot)
+    job.draft.remove(built)
+    job.draft.after(replacing, text)
     return f"The optimizer is built after line {replacing.lineno}, when the model is complete."
 
 
@@ -96,15 +95,13 @@ def _left_out(job: Job) -> str:
     owners = _owners(job, lost)
     if any(_lent(job, one) for one in owners):
         raise Uncertain(
-            "If this module is meant to learn, give its parameters to an optimizer.", at(owners[0].spot)
+            "If this module is meant to learn, give its parameters to an optimizer.", owners[0].spot
         )
     if len(optimizers) > 1:
         return _mistaken(job, optimizers, owners)
     inner = any(b.value is one and b.owner is not None for b in job.training.trace.bindings for one in owners)
     if inner or not _simply_given(job, optimizers[0]):
         return _added(job, optimizers[0], owners)
-    if not owners or any(_name(one) is None for one in owners):
-        raise Uncertain(_GIVE, at(lost[0].spot))
     return _given_too(job, optimizers[0], owners)
 
 
@@ -141,7 +138,7 @@ def _owners(job: Job, layers: list[Value]) -> list[Value]:
         chosen = whole[0] if whole and _holds_all(job, whole[0]) else free[0] if free else None
         chosen = chosen or _part(job, layer, trained)
         if chosen is None:
-            raise Uncertain(_GIVE, at(layer.spot))
+            raise Uncertain(_GIVE, layer.spot)
         owners.setdefault(id(chosen), chosen)
     return list(owners.values())
 
@@ -169,36 +166,29 @@ def _holds_all(job: Job, module: Value) -> bool:
     return bool(modules) and all(id(one) in inner for one in modules)
 
 
-def _name(module: Value) -> tuple[Spot, ast.expr] | None:
-    if module.spot is None:
-        return None
-    name = bound_name(module.spot.source, module.spot.node)
-    return (module.spot, name) if name is not None else None
-
-
 def _simply_given(job: Job, optimizer: Made) -> bool:
     """Whether an optimizer is given `name.parameters()` and no groups."""
-    source, call = call_of(optimizer)
+    call = call_of(optimizer)
     first = call.args[0] if call.args else None
-    return isinstance(first, ast.Call) and job.draft.text(source, first).count("(") == 1
+    return isinstance(first, ast.Call) and job.draft.text(first).count("(") == 1
 
 
 def _added(job: Job, made: Made, owners: list[Value]) -> str:
     """Modules as a further group of an optimizer, with the rate of its first."""
-    source, call = call_of(made)
-    name, built = bound_name(source, call), statement_of(Spot(source, call))
-    paths = [path for one in owners if (path := _path(job, one, Spot(source, call))) is not None]
+    call = call_of(made)
+    name, built = job.bound_name(call), job.statement_of(call)
+    paths = [path for one in owners if (path := _path(job, one, call)) is not None]
     whole = any(_holds_all(job, one) for one in owners)
     if name is None or len(paths) < len(owners) or whole or _frozen_inside(job, owners):
-        raise Uncertain(_GIVE, at(owners[0].spot))
-    optimizer = job.draft.text(source, name)
+        raise Uncertain(_GIVE, owners[0].spot)
+    optimizer = job.draft.text(name)
     for path in paths:
         group = f'{{"params": {path}.parameters(), "lr": {optimizer}.param_groups[0]["lr"]}}'
-        job.draft.after(source, built, f"{optimizer}.add_param_group({group})")
+        job.draft.after(built, f"{optimizer}.add_param_group({group})")
     return f"The optimizer of line {call.lineno} gets the parameters of {', '.join(paths)}, too."
 
 
-def _path(job: Job, module: Value, here: Spot, deep: int = 4) -> str | None:
+def _path(job: Job, module: Value, here: ast.Call, deep: int = 4) -> str | None:
     """A module as an expression that holds at another place: a name, or attributes of one."""
     for binding in job.training.trace.bindings:
         if binding.value is not module or not deep:
@@ -209,33 +199,25 @@ def _path(job: Job, module: Value, here: Spot, deep: int = 4) -> str | None:
                 return f"{owner}.{binding.name}"
             continue
         spot, name = binding.spot, ast.Name(binding.name, ast.Load())
-        early = spot.source is here.source and spot.line <= here.line
-        if early and usable(here.source, name, spot.node, here.node):
+        if spot.line <= here.lineno and usable(job, name, spot.node, here):
             return binding.name
     return None
 
 
 def _given_too(job: Job, optimizer: Made, owners: list[Value]) -> str:
-    source, call = call_of(optimizer)
-    first = call.args[0]
-    names = []
-    for one in owners:
-        spot, name = _name(one) or (None, None)
-        early = spot is not None and spot.source is source and spot.line <= call.lineno
-        scopes = (None, function_of(source, call))
-        if name is None or not early or (spot and function_of(source, spot.node) not in scopes):
-            raise Uncertain(_GIVE, at(one.spot))
-        names.append(job.draft.text(source, name))
+    call = call_of(optimizer)
+    names = [name for one in owners if (name := _path(job, one, call)) is not None]
+    if len(names) < len(owners):
+        raise Uncertain(_GIVE, owners[0].spot)
     whole = [n for n, one in zip(names, owners, strict=True) if _holds_all(job, one)]
     trained = {id(part) for m in sources(optimizer) for part in (m, *parts(m))}
     double = any(id(part) in trained for one in owners for part in (one, *parts(one)))
     if _frozen_inside(job, owners) or (double and not whole):
-        raise Uncertain(_GIVE, at(owners[0].spot))
+        raise Uncertain(_GIVE, owners[0].spot)
     if whole:
-        job.draft.replace(source, first, f"{whole[0]}.parameters()")
+        job.draft.replace(call.args[0], f"{whole[0]}.parameters()")
         return f"The optimizer of line {call.lineno} gets all parameters of {whole[0]}."
-    more = ", ".join(f"*{name}.parameters()" for name in names)
-    job.draft.replace(source, first, f"[*{job.draft.text(source, first)}, {more}]")
+    job.draft.wrap(call.args[0], "[*", "".join(f", *{name}.parameters()" for name in names) + "]")
     return f"The optimizer of line {call.lineno} gets the parameters of {', '.join(names)}, too."
 
 
@@ -246,7 +228,8 @@ def _frozen_inside(job: Job, owners: list[Value]) -> bool:
 
 def _mistaken(job: Job, optimizers: list[Made], owners: list[Value]) -> str:
     """Two optimizers over the same module, and one module without: the later one was meant for it."""
-    names = [(_name(one) or (None, None))[1] for one in owners]
+    spot = owners[0].spot
+    name = job.bound_name(spot.node) if spot is not None else None
     doubles = [
         (one, other)
         for one in optimizers
@@ -255,26 +238,25 @@ def _mistaken(job: Job, optimizers: list[Made], owners: list[Value]) -> str:
         and {id(s) for s in sources(one)} == {id(s) for s in sources(other)}
         and sources(one)
     ]
-    name = names[0]
     if len(owners) != 1 or not doubles or not isinstance(name, ast.Name):
-        raise Uncertain("Give these parameters to the optimizer that is meant for them.", at(owners[0].spot))
+        raise Uncertain("Give these parameters to the optimizer that is meant for them.", owners[0].spot)
     fitting = []
     for one, _ in doubles:
-        source, call = call_of(one)
-        bound = bound_name(source, call)
+        call = call_of(one)
+        bound = job.bound_name(call)
         end = bound.id.lower().rpartition("_")[2] if isinstance(bound, ast.Name) else ""
         if end and (end == name.id.lower() or name.id.lower().startswith(end)):
             fitting.append(one)
     if len(fitting) != 1:
         raise Uncertain(
-            f"Give the parameters of {name.id} to the optimizer that is meant for them.", at(owners[0].spot)
+            f"Give the parameters of {name.id} to the optimizer that is meant for them.", owners[0].spot
         )
-    source, call = call_of(fitting[0])
+    call = call_of(fitting[0])
     first = call.args[0]
     inner = receiver(first)
     if not isinstance(inner, ast.Name):
-        raise Uncertain(f"Give the parameters of {name.id} to this optimizer.", at(fitting[0].spot))
-    job.draft.replace(source, inner, name.id)
+        raise Uncertain(f"Give the parameters of {name.id} to this optimizer.", fitting[0].spot)
+    job.draft.replace(inner, name.id)
     return f"The optimizer of line {call.lineno} gets the parameters of {name.id} instead of {inner.id}."
 
 
@@ -290,15 +272,12 @@ def _cut(job: Job) -> str:
             meant = id(layer) in trained and id(layer) not in alive | still
             if meant and by.kind == "method" and by.name == "detach" and by.spot is not None and cuts(by):
                 detached[id(by.spot.node)] = by.spot
-    chosen = [s for s in detached.values() if getattr(function_of(s.source, s.node), "name", "") == "forward"]
+    chosen = [s for s in detached.values() if getattr(job.function_of(s.node), "name", "") == "forward"]
     if len(chosen) != 1 or not job.iterations():
         return ""
     spot = chosen[0]
     inner = receiver(spot.node)
     if inner is None:
         return ""
-    job.draft.replace(spot.source, spot.node, job.draft.text(spot.source, inner))
+    job.draft.replace(spot.node, job.draft.text(inner))
     return f"detach() in line {spot.line} is removed: the layers before it are trained, too."
-
-
-EDITS = (train_all_parameters,)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import ast
 
 from traindx.experiment.edit.job import Job, call_of, once
-from traindx.experiment.edit.names import spelled
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.trainers import word_of, write_in_trainer
 from traindx.source.execution import CallEvent
 from traindx.source.roles import is_scaler
-from traindx.source.script import Source
 from traindx.source.trainer_settings import trainer_setting
-from traindx.source.values import Named, Spot
+from traindx.source.values import Named
 
 HALF = {"torch.float16", "torch.half"}
 # How each trainer says it, by what it should compute in.
@@ -28,14 +26,8 @@ _LOW = HALF | {"torch.bfloat16"}
 def full_precision(job: Job) -> str:
     """autocast and scaler switched off; half() becomes float(); half types become float32."""
     descriptions = _in_trainer(job, "full") + _switch_off(job) + _casts(job, ("half", "bfloat16"))
-    descriptions += [
-        _retyped(job, source, node, "float32")
-        for source, node, event in _types(job, _LOW)
-        if event.value.short != "autocast"
-    ]
-    if not descriptions:
-        raise Uncertain("Nothing that computes in half precision was found in the script.")
-    return sentence(descriptions)
+    descriptions += [_retyped(job, node, "float32") for node in _types(job, _LOW)]
+    return sentence(descriptions, "Nothing that computes in half precision was found in the script.")
 
 
 def bf16_autocast(job: Job) -> str:
@@ -50,8 +42,8 @@ def bf16_autocast(job: Job) -> str:
         )
     descriptions = []
     for event in casts:
-        source, call = call_of(event.value)
-        job.draft.keyword(source, call, "dtype", f"{spelled(job.draft, source, 'torch')}.bfloat16")
+        call = call_of(event.value)
+        job.draft.keyword(call, "dtype", f"{job.spelled(call, 'torch')}.bfloat16")
         descriptions.append(f"autocast to bfloat16 in line {call.lineno}")
     descriptions += _scalers_off(job)
     return sentence(descriptions)
@@ -80,8 +72,8 @@ def autocasts(job: Job) -> list[CallEvent]:
 def _switch_off(job: Job) -> list[str]:
     descriptions = []
     for event in autocasts(job):
-        source, call = call_of(event.value)
-        job.draft.keyword(source, call, "enabled", "False")
+        call = call_of(event.value)
+        job.draft.keyword(call, "enabled", "False")
         descriptions.append(f"autocast off in line {call.lineno}")
     return descriptions + _scalers_off(job)
 
@@ -90,7 +82,7 @@ def _scalers_off(job: Job) -> list[str]:
     descriptions = []
     for event in job.calls(is_scaler):
         if isinstance(event.spot.node, ast.Call):
-            job.draft.keyword(event.spot.source, event.spot.node, "enabled", "False")
+            job.draft.keyword(event.spot.node, "enabled", "False")
             descriptions.append(f"the GradScaler of line {event.spot.line} is off")
     return descriptions
 
@@ -100,29 +92,24 @@ def _casts(job: Job, names: tuple[str, ...]) -> list[str]:
     for event in job.training.trace.methods(*names):
         node = event.spot.node
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
-            _, end = job.draft.span(event.spot.source, node.func)
-            job.draft.splice(event.spot.source, (end - len(node.func.attr), end), "float")
+            job.draft.rename(node.func, "float")
             descriptions.append(f"{node.func.attr}() -> float() in line {node.end_lineno}")
     return descriptions
 
 
-def _types(job: Job, names: set[str]) -> list[tuple[Source, ast.AST, CallEvent]]:
-    """Where a type is written that some call is given."""
-    types: dict[int, tuple[Source, ast.AST, CallEvent]] = {}
+def _types(job: Job, names: set[str]) -> list[ast.AST]:
+    """Where a type is written that a call other than autocast is given first."""
+    types: dict[ast.AST, str] = {}
     for event in job.training.trace.events:
         for value in [*event.value.args, *event.value.keywords.values()]:
             if isinstance(value, Named) and value.name in names and value.spot is not None:
-                types.setdefault(id(value.spot.node), (value.spot.source, value.spot.node, event))
-    return list(types.values())
+                types.setdefault(value.spot.node, event.value.short)
+    return [node for node, function in types.items() if function != "autocast"]
 
 
-def _retyped(job: Job, source: Source, node: ast.AST, to: str) -> str:
+def _retyped(job: Job, node: ast.AST, to: str) -> str:
     if not isinstance(node, ast.Attribute):
-        raise Uncertain("Use float32 here.", None)
-    spot = Spot(source, node)
-    front = job.draft.text(source, node.value)
-    job.draft.replace(source, node, f"{front}.{to}")
-    return f"{spot.text} -> {front}.{to} in line {spot.line}"
-
-
-EDITS = (full_precision, bf16_autocast)
+        raise Uncertain("Use float32 here.")
+    front = job.draft.text(node.value)
+    job.draft.replace(node, f"{front}.{to}")
+    return f"{ast.unparse(node)} -> {front}.{to} in line {node.lineno}"

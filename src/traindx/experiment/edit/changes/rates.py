@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
-from traindx.experiment.edit.job import Job, at, group_values
+from traindx.experiment.edit.job import Job, group_values
 from traindx.experiment.edit.keras import KerasOptimizer, construct
 from traindx.experiment.edit.keras import optimizers as keras_optimizers
 from traindx.experiment.edit.new_number import Wanted
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.trainers import set_in_trainer
-from traindx.experiment.edit.value_origin import change
+from traindx.experiment.edit.value_origin import change, in_group, rewritten
+from traindx.source.jax import differentiates, written_rates
 from traindx.source.values import Const, Made, Value, number, options, parents
 
 LIKE = (
@@ -48,17 +48,25 @@ def set_lr(job: Job, values: Mapping[str, Scalar]) -> str:
 
 
 def _rates(job: Job, wanted: Wanted) -> str:
-    descriptions = [_named(job, one, wanted) for one in keras_optimizers(job) if one.made is None]
+    descriptions = [_named(job, one, wanted) for one in keras_optimizers(job) if one.named]
     optimizers = job.optimizers()
     if not optimizers and not descriptions:
-        descriptions += _trainer(job, wanted)
+        descriptions += _trainer(job, wanted) or _hand_written(job, wanted)
     for optimizer in optimizers:
         descriptions += _of_optimizer(job, optimizer, wanted)
     descriptions += _schedules(job, wanted)
-    if not descriptions:
-        raise Uncertain("No optimizer with a learning rate was found in the script.")
-    _by_hand(job)
-    return sentence(descriptions)
+    if descriptions:
+        _by_hand(job)
+    return sentence(descriptions, "No optimizer with a learning rate was found in the script.")
+
+
+def _hand_written(job: Job, wanted: Wanted) -> list[str]:
+    """The rates of JAX steps without an optimizer of a library."""
+    nodes = [node for _, node in written_rates(job.script)] if differentiates(job.script) else []
+    return [
+        f"{rewritten(job, 'learning rate', one, wanted, one.value)} in line {one.lineno}"  # type: ignore[arg-type]
+        for one in nodes
+    ]
 
 
 def _named(job: Job, optimizer: KerasOptimizer, wanted: Wanted) -> str:
@@ -78,9 +86,9 @@ def _of_optimizer(job: Job, optimizer: Made, wanted: Wanted) -> list[str]:
     if groups and wanted.factor is None:
         raise Uncertain(
             f"Several groups have their own learning rates: set each of them to {wanted.value}.",
-            at(optimizer.spot),
+            optimizer.spot,
         )
-    descriptions = [_in_group(job, rate, wanted) for rate in groups]
+    descriptions = [in_group(job, "lr", rate, wanted) for rate in groups]
     covered = groups and optimizer.argument(1, "lr") is None
     if not covered and not _ruled_by_schedule(job, optimizer):
         name = "learning_rate" if rate_first or "learning_rate" in optimizer.keywords else "lr"
@@ -89,19 +97,6 @@ def _of_optimizer(job: Job, optimizer: Made, wanted: Wanted) -> list[str]:
             default = KerasOptimizer(optimizer.short, optimizer).default(name)
         descriptions.append(change(job, optimizer, name, 0 if rate_first else 1, wanted, LIKE, default))
     return descriptions
-
-
-def _in_group(job: Job, rate: Value, wanted: Wanted) -> str:
-    old, spot = number(rate), rate.spot
-    if spot is None or not isinstance(spot.node, ast.expr):
-        raise Uncertain(
-            "A group of the optimizer has a computed learning rate: change it by hand.", at(rate.spot)
-        )
-    text = job.draft.text(spot.source, spot.node)
-    literal = old is not None and isinstance(spot.node, ast.Constant)
-    new = wanted.literal(old or 0.0, text) if literal else wanted.expression(spot.node, text)
-    job.draft.replace(spot.source, spot.node, new)
-    return f"lr {text} -> {new} in line {spot.line}"
 
 
 def _is_schedule_object(value: Made) -> bool:
@@ -114,7 +109,7 @@ def _of_schedule(job: Job, schedule: Made, wanted: Wanted) -> str:
     name = next((one for one in names if one in schedule.keywords), names[0])
     others = [one for one in _SCHEDULE_RATES if one in schedule.keywords]
     if (others and wanted.factor is None) or (schedule.argument(0, name) is None):
-        raise Uncertain("The learning rate is a schedule object: change its values.", at(schedule.spot))
+        raise Uncertain("The learning rate is a schedule object: change its values.", schedule.spot)
     first = change(job, schedule, name, 0, wanted, LIKE_SCHEDULE)
     return "; ".join([first, *(change(job, schedule, one, -1, wanted, LIKE_SCHEDULE) for one in others)])
 
@@ -147,14 +142,14 @@ def _by_hand(job: Job) -> None:
         if not _derived(job, bound.value):
             raise Uncertain(
                 f"Line {bound.spot.line} sets the learning rate itself: change the number there.",
-                at(bound.spot),
+                bound.spot,
             )
 
 
 def _derived(job: Job, value: Value, depth: int = 6) -> bool:
     """Whether a rate is computed from the group's own, or from a number that the draft changes."""
     if isinstance(value, Const):
-        return value.spot is not None and job.draft.touches(value.spot.source, value.spot.node)
+        return value.spot is not None and job.draft.touches(value.spot.node)
     if isinstance(value, Made) and value.kind == "item":
         key = value.args[0] if value.args else None
         return isinstance(key, Const) and key.value in ("lr", "initial_lr")
@@ -167,6 +162,3 @@ def _trainer(job: Job, wanted: Wanted) -> list[str]:
     """The rate of a trainer that makes the optimizer itself."""
     description = set_in_trainer(job, "lr", wanted, LIKE)
     return [description.rstrip(".")] if description else []
-
-
-EDITS = (scale_lr, set_lr)

@@ -6,13 +6,11 @@ import ast
 from collections.abc import Iterable, Mapping
 
 from traindx.core.nouns import Scalar
-from traindx.experiment.edit.job import Job, at, call_of
+from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.keras import uses_keras
-from traindx.experiment.edit.names import fresh, spelled
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.execution import CallEvent, Loop
 from traindx.source.roles import is_module
-from traindx.source.script import Source
 from traindx.source.values import Spot
 
 # A limit that every number is under: only what is not finite is left out.
@@ -50,13 +48,12 @@ def _batches(event: CallEvent) -> Loop | None:
 
 
 def _of_batches(job: Job, spots: list[Spot], limit: float) -> str:
-    files = {id(spot.source): spot.source for spot in spots}
-    keeps = {key: fresh(job.draft, source, "keep") for key, source in files.items()}
+    firsts = {spot.source.path: spot.node for spot in reversed(spots)}
+    keeps = {path: job.fresh(node, "keep") for path, node in firsts.items()}
     for spot in spots:
-        names, node, keep = _names(spot.node), spot.node, keeps[id(spot.source)]
+        names, node, keep = _names(spot.node), spot.node, keeps[spot.source.path]
         assert isinstance(node, ast.For)
         job.draft.before(
-            spot.source,
             node.body[0],
             f"{keep} = {names[0]}.flatten(1).abs().amax(1) <= {limit:g}",
             f"{', '.join(names)} = {', '.join(f'{name}[{keep}]' for name in names)}",
@@ -66,27 +63,26 @@ def _of_batches(job: Job, spots: list[Spot], limit: float) -> str:
 
 def _of_datasets(job: Job, limit: float) -> str:
     words = f"Remove samples whose inputs are not finite or beyond {limit:g}, where the batches are made."
-    places = [call_of(made) for made in job.loaders()]
-    if not places or len({id(source) for source, _ in places}) > 1:
+    calls = list(dict.fromkeys(map(call_of, job.loaders())))
+    if len({job.file(call).path for call in calls}) != 1:
         raise Uncertain(words)
-    source = places[0][0]
-    calls = {id(call): call for _, call in places}
-    if any(not call.args for call in calls.values()):
-        raise Uncertain(words, at(Spot(source, next(iter(calls.values())))))
-    name = fresh(job.draft, source, "samples_within")
-    subset = spelled(job.draft, source, "torch.utils.data.Subset")
+    if any(not call.args for call in calls):
+        raise Uncertain(words, calls[0])
+    name = job.fresh(calls[0], "samples_within")
+    subset = job.spelled(calls[0], "torch.utils.data.Subset")
+    [top] = [one for one in job.ancestors(calls[0]) if isinstance(job.parent(one), ast.Module)]
+    assert isinstance(top, ast.stmt)
     job.draft.before(
-        source,
-        _top(source, next(iter(calls.values()))),
+        top,
         f"def {name}(dataset, limit):",
         "    good = [i for i in range(len(dataset)) if (abs(dataset[i][0]) <= limit).all()]",
         f"    return {subset}(dataset, good)",
         "",
         "",
     )
-    for call in calls.values():
-        job.draft.replace(source, call.args[0], f"{name}({job.draft.text(source, call.args[0])}, {limit:g})")
-    lines = _lines(call.lineno for call in calls.values())
+    for call in calls:
+        job.draft.replace(call.args[0], f"{name}({job.draft.text(call.args[0])}, {limit:g})")
+    lines = _lines(call.lineno for call in calls)
     return f"{_which(limit)} are removed from the datasets in line {lines}."
 
 
@@ -98,15 +94,6 @@ def _lines(numbers: Iterable[int]) -> str:
     return " and ".join(dict.fromkeys(map(str, numbers)))
 
 
-def _top(source: Source, node: ast.AST) -> ast.stmt:
-    """The statement of the file itself that a node belongs to."""
-    around: ast.AST = node
-    while not isinstance(source.parents.get(around), ast.Module):
-        around = source.parents[around]
-    assert isinstance(around, ast.stmt)
-    return around
-
-
 def _names(node: ast.AST) -> list[str]:
     """The names of a batch: `for x, y in loader`, also behind `enumerate`."""
     parts = node.target.elts if isinstance(node, ast.For) and isinstance(node.target, ast.Tuple) else []
@@ -114,6 +101,3 @@ def _names(node: ast.AST) -> list[str]:
         parts = parts[1].elts
     names = [one.id for one in parts if isinstance(one, ast.Name)]
     return names if len(names) == len(parts) and len(names) > 1 else []
-
-
-EDITS = (drop_outliers,)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from traindx.experiment.edit.changes.precision import HALF, autocasts
-from traindx.experiment.edit.job import Job, at, call_of, function_of, receiver, statement_of
-from traindx.experiment.edit.names import fresh, spelled
+from traindx.experiment.edit.job import Job, call_of, once
+from traindx.experiment.edit.nodes import receiver, written
 from traindx.experiment.edit.result import Uncertain
-from traindx.experiment.edit.scopes import bound_name, own_statement, stepped
+from traindx.experiment.edit.scopes import stepped
 from traindx.source.execution import CallEvent
 from traindx.source.roles import is_scaler
 from traindx.source.training import Iteration
@@ -28,22 +28,19 @@ def scale_loss(job: Job) -> str:
     existing = job.calls(is_scaler)
     if existing:
         raise Uncertain(
-            "The script has a GradScaler already: check the order of its calls.", at(existing[0].spot)
+            "The script has a GradScaler already: check the order of its calls.", existing[0].spot
         )
     iterations, optimizers = job.iterations(), job.torch_optimizers()
     if len(optimizers) != 1 or not iterations:
-        raise Uncertain(_WORDS, at(casts[0].spot))
-    source, call = call_of(optimizers[0])
-    here = function_of(source, call)
-    if any(
-        function_of(one.step.event.spot.source, one.step.event.spot.node) is not here for one in iterations
-    ):
-        raise Uncertain(_WORDS, at(iterations[0].step.event.spot))
-    if not isinstance(bound_name(source, call), ast.Name):
-        raise Uncertain(_WORDS, at(optimizers[0].spot))
-    scaler = fresh(job.draft, source, "scaler")
-    assert optimizers[0].spot is not None
-    job.draft.after(source, statement_of(optimizers[0].spot), f"{scaler} = {_scaler(job, casts[0])}")
+        raise Uncertain(_WORDS, casts[0].spot)
+    call = call_of(optimizers[0])
+    here = job.function_of(call)
+    if any(job.function_of(one.step.event.spot.node) is not here for one in iterations):
+        raise Uncertain(_WORDS, iterations[0].step.event.spot)
+    if not isinstance(job.bound_name(call), ast.Name):
+        raise Uncertain(_WORDS, optimizers[0].spot)
+    scaler = job.fresh(call, "scaler")
+    job.draft.after(job.statement_of(call), f"{scaler} = {_scaler(job, casts[0])}")
     for iteration in iterations:
         _use(job, iteration, scaler)
     lines = ", ".join(str(one.step.event.spot.line) for one in iterations)
@@ -61,35 +58,29 @@ def _to_half(event: CallEvent) -> bool:
 
 def _scaler(job: Job, cast: CallEvent) -> str:
     """The call that makes the scaler, for the device that autocast names."""
-    source, call = call_of(cast.value)
+    call = call_of(cast.value)
     if "cuda" in cast.value.name:
-        return f"{spelled(job.draft, source, 'torch.cuda.amp.GradScaler')}()"
-    device = next((k.value for k in call.keywords if k.arg == "device_type"), None) or next(
-        iter(call.args), None
-    )
-    known = isinstance(device, ast.Constant)
-    text = job.draft.text(source, device) if known and device is not None else '"cuda"'
-    return f"{spelled(job.draft, source, 'torch.amp.GradScaler')}({text})"
+        return f"{job.spelled(call, 'torch.cuda.amp.GradScaler')}()"
+    device = written(call, "device_type", 0)
+    text = job.draft.text(device) if isinstance(device, ast.Constant) else '"cuda"'
+    return f"{job.spelled(call, 'torch.amp.GradScaler')}({text})"
 
 
 def _use(job: Job, iteration: Iteration, scaler: str) -> None:
     step = iteration.step.event.spot
-    optimizer = job.draft.text(step.source, stepped(iteration))
+    optimizer = job.draft.text(stepped(iteration))
     if getattr(step.node, "args", None) or getattr(step.node, "keywords", None):
-        raise Uncertain(_WORDS, at(step))
-    for backward in {id(one.spot.node): one for one in iteration.backwards}.values():
+        raise Uncertain(_WORDS, step)
+    for backward in once(iteration.backwards):
         loss = receiver(backward.spot.node)
         if loss is None or getattr(backward.spot.node, "args", None):
-            raise Uncertain(_WORDS, at(backward.spot))
-        text = job.draft.text(backward.spot.source, loss)
-        job.draft.replace(backward.spot.source, loss, f"{scaler}.scale({text})")
+            raise Uncertain(_WORDS, backward.spot)
+        text = job.draft.text(loss)
+        job.draft.replace(loss, f"{scaler}.scale({text})")
     clips = [e for e in job.training.trace.events if e.value.short.startswith("clip_grad")]
     clips = [e for e in clips if iteration.loop in e.loops]
     if clips:
-        job.draft.before(clips[0].spot.source, statement_of(clips[0].spot), f"{scaler}.unscale_({optimizer})")
-    statement = own_statement(step)
-    job.draft.replace(step.source, step.node, f"{scaler}.step({optimizer})")
-    job.draft.after(step.source, statement, f"{scaler}.update()")
-
-
-EDITS = (scale_loss,)
+        job.draft.before(job.statement_of(clips[0].spot.node), f"{scaler}.unscale_({optimizer})")
+    statement = job.own_statement(step.node)
+    job.draft.replace(step.node, f"{scaler}.step({optimizer})")
+    job.draft.after(statement, f"{scaler}.update()")

@@ -8,16 +8,14 @@ from collections.abc import Callable, Mapping
 
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
-from traindx.experiment.edit.job import Job, at, call_of, function_of, group_values, statement_of, written
+from traindx.experiment.edit.job import Job, call_of, group_values
 from traindx.experiment.edit.keras import construct, keras_name, uses_keras
 from traindx.experiment.edit.keras import optimizers as keras_optimizers
-from traindx.experiment.edit.names import fresh, spelled
 from traindx.experiment.edit.new_number import Wanted, plain
+from traindx.experiment.edit.nodes import written
 from traindx.experiment.edit.result import Uncertain, sentence
-from traindx.experiment.edit.scopes import bound_name
 from traindx.experiment.edit.trainers import set_in_trainer, write_in_trainer
 from traindx.experiment.edit.value_origin import change, uses
-from traindx.source.script import Source
 from traindx.source.trainer_settings import trainer_setting
 from traindx.source.values import Const, Made, Spot, Value, number, options
 
@@ -45,14 +43,9 @@ _IN_TRAINER = {
 }
 _ONCE = ("cosine", "linear")
 # Schedules that multiply the current learning rate, so that a warm-up keeps its effect next to them.
-_BY_FACTOR = {
-    "StepLR",
-    "MultiStepLR",
-    "ExponentialLR",
-    "CosineAnnealingLR",
-    "ReduceLROnPlateau",
-    "PolynomialLR",
-}
+_BY_FACTOR = frozenset(
+    "StepLR MultiStepLR ExponentialLR CosineAnnealingLR ReduceLROnPlateau PolynomialLR".split()
+)
 
 
 def warm_up(job: Job, values: Mapping[str, Scalar]) -> str:
@@ -65,14 +58,14 @@ def warm_up(job: Job, values: Mapping[str, Scalar]) -> str:
     if description:
         return description
     optimizers = job.torch_optimizers()
-    for schedule in _schedules(job):
+    for schedule in job.schedulers():
         if schedule.short not in _BY_FACTOR:
             raise Uncertain(
-                f"Put {steps} steps of linear warm-up before the schedule of this line.", at(schedule.spot)
+                f"Put {steps} steps of linear warm-up before the schedule of this line.", schedule.spot
             )
     by_hand = _lr_set_in_loop(job)
     if by_hand is not None:
-        raise Uncertain(f"Increase the learning rate set here over the first {steps} steps.", at(by_hand))
+        raise Uncertain(f"Increase the learning rate set here over the first {steps} steps.", by_hand)
     return sentence(_with_warm_up(job, one, steps) for one in optimizers)
 
 
@@ -93,12 +86,12 @@ def _set_length(job: Job, steps: int) -> str:
     text = "\n".join(source.text for source in job.script.sources)
     if not any(uses(job, spot)) and len(_WARM.findall(text)) < 2:
         return ""
-    old = job.draft.text(spot.source, spot.node)
+    old = job.draft.text(spot.node)
     if not old.isdigit():
         return ""
     if old == str(steps):
-        raise Uncertain(f"The warm-up takes {steps} steps already.", at(spot))
-    job.draft.replace(spot.source, spot.node, str(steps))
+        raise Uncertain(f"The warm-up takes {steps} steps already.", spot)
+    job.draft.replace(spot.node, str(steps))
     return f"warm-up {old} -> {steps} steps in line {spot.line}."
 
 
@@ -115,13 +108,9 @@ def _named(job: Job) -> list[Value]:
     return [one for one in constants if number(one) is not None]
 
 
-def _schedules(job: Job) -> list[Made]:
-    return [one for one in job.schedulers() if one.spot is not None]
-
-
 def _with_warm_up(job: Job, optimizer: Made, steps: int) -> str:
     start, words = plain(1 / max(steps, 2)), f"Increase the learning rate over the first {steps} steps here."
-    linear = spelled(job.draft, call_of(optimizer)[0], "torch.optim.lr_scheduler.LinearLR")
+    linear = job.spelled(call_of(optimizer), "torch.optim.lr_scheduler.LinearLR")
 
     def new(optimizer: str) -> str:
         return f"{linear}({optimizer}, start_factor={start}, total_iters={steps})"
@@ -132,49 +121,49 @@ def _with_warm_up(job: Job, optimizer: Made, steps: int) -> str:
 
 def _add_scheduler(job: Job, made: Made, name: str, new: Callable[[str], str], words: str) -> int:
     """A scheduler after the line that makes the optimizer, stepped after each of its steps; the line."""
-    source, call = call_of(made)
+    call = call_of(made)
     if _returned_with_schedule(job, made, name, new):
         return call.lineno
-    target = bound_name(source, call)
+    target = job.bound_name(call)
     if target is None or made.spot is None:
-        raise Uncertain(words, at(made.spot))
-    optimizer, scheduler = job.draft.text(source, target), fresh(job.draft, source, name)
+        raise Uncertain(words, made.spot)
+    optimizer, scheduler = job.draft.text(target), job.fresh(call, name)
     lines = [f"{scheduler} = {new(optimizer)}"]
     own = [one.step for one in job.iterations() if not one.managed]
     steps = [one.event.spot for one in own if any(o is made for o in one.optimizers)]
-    here = function_of(source, call)
+    here = job.function_of(call)
     counted = bool(job.training.trace.methods("accumulate"))  # Accelerate leaves out steps
-    near = steps and not counted and all(function_of(source, spot.node) is here for spot in steps)
+    near = steps and not counted and all(job.function_of(spot.node) is here for spot in steps)
     if near and isinstance(target, ast.Name):
         for spot in steps:
-            job.draft.after(spot.source, statement_of(spot), f"{scheduler}.step()")
+            job.draft.after(job.statement_of(spot.node), f"{scheduler}.step()")
     else:
         lines.append(f"{optimizer}.register_step_post_hook(lambda *_: {scheduler}.step())")
-    job.draft.after(source, statement_of(made.spot), *lines)
+    job.draft.after(job.statement_of(made.spot.node), *lines)
     return call.lineno
 
 
 def _returned_with_schedule(job: Job, made: Made, name: str, new: Callable[[str], str]) -> bool:
     """In Lightning's `configure_optimizers`, which returns nothing but the optimizer: the schedule, too."""
-    source, call = call_of(made)
-    function = function_of(source, call)
+    call = call_of(made)
+    function = job.function_of(call)
     if not isinstance(function, ast.FunctionDef) or function.name != "configure_optimizers":
         return False
     returns = [node for node in ast.walk(function) if isinstance(node, ast.Return)]
     given = returns[0].value if len(returns) == 1 else None
-    target = bound_name(source, call)
+    target = job.bound_name(call)
     if given is None or not (
         given is call or (isinstance(target, ast.Name) and ast.unparse(given) == target.id)
     ):
         return False
-    schedule = fresh(job.draft, source, name)
-    optimizer = target.id if isinstance(target, ast.Name) else fresh(job.draft, source, "optimizer")
+    schedule = job.fresh(call, name)
+    optimizer = target.id if isinstance(target, ast.Name) else job.fresh(call, "optimizer")
     lines = [f"{schedule} = {new(optimizer)}"]
     if given is call:
-        lines.insert(0, f"{optimizer} = {job.draft.text(source, call)}")
-    job.draft.before(source, returns[0], *lines)
+        lines.insert(0, f"{optimizer} = {job.draft.text(call)}")
+    job.draft.before(returns[0], *lines)
     paced = f'{{"scheduler": {schedule}, "interval": "step"}}'
-    job.draft.replace(source, given, f'{{"optimizer": {optimizer}, "lr_scheduler": {paced}}}')
+    job.draft.replace(given, f'{{"optimizer": {optimizer}, "lr_scheduler": {paced}}}')
     return True
 
 
@@ -184,30 +173,24 @@ def _in_keras(job: Job, kind: str, steps: int, **values: str) -> str:
         raise Uncertain("Give the optimizer a schedule of keras.optimizers.schedules.")
     ruled = job.calls(lambda made: made.short in ("LearningRateScheduler", "ReduceLROnPlateau"))
     if ruled and kind != "ramp":
-        raise Uncertain("This callback sets the learning rate: change it there.", at(ruled[0].spot))
+        raise Uncertain("This callback sets the learning rate: change it there.", ruled[0].spot)
     descriptions = []
     for one in keras_optimizers(job):
-        place = one.made if one.made is not None else one.event.value if one.event is not None else None
-        assert place is not None
-        source, call = call_of(place)
-        given = written(call, "learning_rate", 0) if one.made is not None else None
-        value = one.made.argument(0, "learning_rate") if one.made is not None else None
+        call = call_of(one.call)
+        given = written(call, "learning_rate", 0) if not one.named else None
+        value = one.call.argument(0, "learning_rate") if not one.named else None
         if isinstance(value, Made) and "schedules." in value.name and kind != "ramp":
-            raise Uncertain("The optimizer of this line has a schedule already.", at(place.spot))
-        rate = (
-            job.draft.text(source, given)
-            if given is not None
-            else plain(one.default("learning_rate") or 1e-3)
-        )
+            raise Uncertain("The optimizer of this line has a schedule already.", call)
+        rate = job.draft.text(given) if given is not None else plain(one.default("learning_rate") or 1e-3)
         filled = {"rate": rate, "steps": str(steps), **values}
         text, name = _KERAS_KINDS[kind].format(**filled), "keras.optimizers.schedules."
-        text = keras_name(job, source, name + text.partition("(")[0]) + "(" + text.partition("(")[2]
-        if one.made is None:
+        text = keras_name(job, call, name + text.partition("(")[0]) + "(" + text.partition("(")[2]
+        if one.named:
             descriptions.append(construct(job, one, "learning_rate", text))
         elif given is not None:
-            job.draft.replace(source, given, text)
+            job.draft.replace(given, text)
         else:
-            job.draft.keyword(source, call, "learning_rate", text)
+            job.draft.keyword(call, "learning_rate", text)
         descriptions.append(f"{text} in line {call.lineno}")
     return sentence(descriptions)
 
@@ -224,27 +207,23 @@ def ramp_lr(job: Job, values: Mapping[str, Scalar]) -> str:
 def hold_lr(job: Job) -> str:
     """A constant learning rate: the schedule becomes one that changes nothing."""
     descriptions = []
-    for schedule in _schedules(job):
-        if any(
-            schedule in options(v) for other in _schedules(job) for v in other.args if other is not schedule
-        ):
+    for schedule in job.schedulers():
+        others = [one for one in job.schedulers() if one is not schedule]
+        if any(schedule in options(value) for one in others for value in one.args):
             continue
-        source, call = call_of(schedule)
+        call = call_of(schedule)
         if schedule.short == "ReduceLROnPlateau":
-            job.draft.keyword(source, call, "patience", "10**9")
+            job.draft.keyword(call, "patience", "10**9")
         elif call.args or any(k.arg == "optimizer" for k in call.keywords):
-            optimizer = job.draft.text(source, _optimizer(call))
-            name = spelled(job.draft, source, "torch.optim.lr_scheduler.ConstantLR")
-            job.draft.replace(source, call, f"{name}({optimizer}, factor=1.0)")
+            optimizer = job.draft.text(_optimizer(call))
+            name = job.spelled(call, "torch.optim.lr_scheduler.ConstantLR")
+            job.draft.replace(call, f"{name}({optimizer}, factor=1.0)")
         else:
-            raise Uncertain("Remove the schedule of this line.", at(schedule.spot))
+            raise Uncertain("Remove the schedule of this line.", schedule.spot)
         descriptions.append(f"no schedule in line {call.lineno}")
-    if not descriptions:
-        description = _in_trainer(job, "constant")
-        if not description:
-            raise Uncertain("No learning-rate schedule was found in the script.")
+    if not descriptions and (description := _in_trainer(job, "constant")):
         return description
-    return sentence(descriptions)
+    return sentence(descriptions, "No learning-rate schedule was found in the script.")
 
 
 def _in_trainer(job: Job, kind: str) -> str:
@@ -253,7 +232,7 @@ def _in_trainer(job: Job, kind: str) -> str:
     if setting is None or job.schedulers():
         return ""
     if kind not in _IN_TRAINER:
-        raise Uncertain(f"The trainer of this line knows no {kind} schedule.", at(setting.call.spot))
+        raise Uncertain(f"The trainer of this line knows no {kind} schedule.", setting.call.spot)
     return write_in_trainer(job, setting, f'"{_IN_TRAINER[kind]}"') + "."
 
 
@@ -274,32 +253,28 @@ def replace_schedule(job: Job, values: Mapping[str, Scalar]) -> str:
     description = _in_trainer(job, kind)
     if description:
         return description
-    schedules = _schedules(job)
+    schedules = job.schedulers()
     if len(schedules) > 1:
-        raise Uncertain(
-            f"Replace the schedules by one {kind} decay over {steps} steps.", at(schedules[0].spot)
-        )
+        raise Uncertain(f"Replace the schedules by one {kind} decay over {steps} steps.", schedules[0].spot)
     if not schedules:
         return _new_schedule(job, kind, steps, factor)
-    source, call = call_of(schedules[0])
+    call = call_of(schedules[0])
     if schedules[0].short == "ReduceLROnPlateau" or not call.args:
-        raise Uncertain(f"Use a {kind} decay over {steps} steps here.", at(schedules[0].spot))
+        raise Uncertain(f"Use a {kind} decay over {steps} steps here.", schedules[0].spot)
     length = _length(job, schedules[0], steps, whole=kind in _ONCE)
     lasts = number(schedules[0].argument(1 if kind == "cosine" else 3, "T_max", "total_iters"))
     if schedules[0].short == _KINDS.get(kind) and lasts == float(length):
-        raise Uncertain(
-            f"The schedule of this line decays over {length} steps already.", at(schedules[0].spot)
-        )
-    optimizer = job.draft.text(source, call.args[0])
-    job.draft.replace(source, call, _schedule(job, source, kind, optimizer, length, factor))
+        raise Uncertain(f"The schedule of this line decays over {length} steps already.", schedules[0].spot)
+    optimizer = job.draft.text(call.args[0])
+    job.draft.replace(call, _schedule(job, call, kind, optimizer, length, factor))
     return f"{_KINDS[kind]} over {length} steps of the schedule in line {call.lineno}."
 
 
 def _schedule(
-    job: Job, source: Source, kind: str, optimizer: str, length: str, factor: float, lr: float | None = None
+    job: Job, near: ast.AST, kind: str, optimizer: str, length: str, factor: float, lr: float | None = None
 ) -> str:
     """The call that makes a schedule; a cyclic one rises to `factor` times the optimizer's `lr`."""
-    name = spelled(job.draft, source, f"torch.optim.lr_scheduler.{_KINDS[kind]}")
+    name = job.spelled(near, f"torch.optim.lr_scheduler.{_KINDS[kind]}")
     if kind == "linear":
         return f"{name}({optimizer}, start_factor=1.0, end_factor=0.01, total_iters={length})"
     if kind == "cyclic":
@@ -318,20 +293,18 @@ def _length(job: Job, schedule: Made, steps: int, *, whole: bool) -> str:
     ]
     loop = job.training.main.loop if job.training.main is not None else None
     if not events or loop is None:
-        raise Uncertain(
-            "The schedule of this line is never stepped: step it once per batch.", at(schedule.spot)
-        )
+        raise Uncertain("The schedule of this line is never stepped: step it once per batch.", schedule.spot)
     if all(loop in e.loops for e in events):
         return str(steps)
     if not whole:
-        raise Uncertain(f"Step the schedule once per batch, with cycles of {steps} steps.", at(schedule.spot))
+        raise Uncertain(f"Step the schedule once per batch, with cycles of {steps} steps.", schedule.spot)
     over = events[0].loops[-1].over if events[0].loops else None
     epochs = (
         over.args[-1] if isinstance(over, Made) and over.name == "range" and len(over.args) == 1 else None
     )
     count = number(epochs)
     if count is None:
-        raise Uncertain("Make the schedule of this line last for all epochs.", at(schedule.spot))
+        raise Uncertain("Make the schedule of this line last for all epochs.", schedule.spot)
     return str(int(count))
 
 
@@ -340,12 +313,11 @@ def _new_schedule(job: Job, kind: str, steps: int, factor: float) -> str:
     words = f"Let the learning rate follow a {_KINDS[kind]} over {steps} steps."
     if len(optimizers) != 1 or _lr_set_in_loop(job) is not None:
         raise Uncertain(words)
-    source = call_of(optimizers[0])[0]
-
+    call = call_of(optimizers[0])
     lr = None if group_values(optimizers[0], "lr") else number(optimizers[0].argument(1, "lr"))
 
     def new(optimizer: str) -> str:
-        return _schedule(job, source, kind, optimizer, str(steps), factor, lr)
+        return _schedule(job, call, kind, optimizer, str(steps), factor, lr)
 
     line = _add_scheduler(job, optimizers[0], "schedule", new, words)
     return f"{_KINDS[kind]} over {steps} steps after line {line}."
@@ -355,6 +327,3 @@ def _lr_set_in_loop(job: Job) -> Spot | None:
     """Where a loop of the script sets the learning rate of a parameter group itself."""
     bindings = (b for b in job.training.trace.bindings if b.name == "lr" and b.owner is not None and b.loops)
     return next((b.spot for b in bindings), None)
-
-
-EDITS = (warm_up, hold_lr, replace_schedule, ramp_lr)

@@ -9,10 +9,8 @@ from traindx.core.nouns import Place
 from traindx.experiment.edit.calls import without
 from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.lint_edits import findings
-from traindx.experiment.edit.names import fresh
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.anchors_of_data import iterated
-from traindx.source.script import Source
 from traindx.source.values import ListValue, Value, options
 
 _RANDOM = re.compile(r"rand|jitter|flip|crop|noise|augment", re.IGNORECASE)
@@ -23,11 +21,11 @@ def align(job: Job, place: Place | None) -> str:
     words = "Shuffle inputs and labels by one order."
     apart = findings(job, "script_shuffled_apart")
     place = apart[0].places[0] if apart else place
-    source, labels = job.statement_at(place)
+    labels = job.statement_at(place)
     index = _reordered(labels) if labels is not None else None
-    if labels is None or source is None or index is None:
+    if labels is None or index is None:
         raise Uncertain(words, place)
-    block = _block(source, labels)
+    block = job.block(labels)
     others = [(s, r) for s in block if s is not labels and (r := _reordered(s)) is not None]
     if len(others) != 1:
         raise Uncertain(words, place)
@@ -36,15 +34,15 @@ def align(job: Job, place: Place | None) -> str:
         raise Uncertain("Inputs and labels take one order here already.", place)
     before = inputs.lineno < labels.lineno
     if isinstance(order, ast.Name) and before and _stays(block, order.id, inputs, labels):
-        job.draft.replace(source, index, order.id)
+        job.draft.replace(index, order.id)
         return f"{order.id} orders the labels in line {labels.lineno}, as it does the inputs."
     first, drawn = (inputs, order) if before else (labels, index)
     if isinstance(drawn, ast.Name):
         raise Uncertain(words, place)
-    name = fresh(job.draft, source, "order")
-    job.draft.before(source, first, f"{name} = {job.draft.text(source, drawn)}")
-    job.draft.replace(source, index, name)
-    job.draft.replace(source, order, name)
+    name = job.fresh(labels, "order")
+    job.draft.before(first, f"{name} = {job.draft.text(drawn)}")
+    job.draft.replace(index, name)
+    job.draft.replace(order, name)
     return f"One order for inputs and labels, drawn before line {first.lineno}."
 
 
@@ -68,15 +66,6 @@ def _reordered(node: ast.stmt) -> ast.expr | None:
     return node.value.slice if same and drawn else None
 
 
-def _block(source: Source, node: ast.stmt) -> list[ast.stmt]:
-    around = source.parents.get(node)
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(around, name, None)
-        if isinstance(block, list) and node in block:
-            return block
-    return [node]
-
-
 def keep_apart(job: Job, place: Place | None) -> str:
     """The validation data removed from the parts of the training data."""
     first = iterated(job.training)
@@ -91,11 +80,10 @@ def keep_apart(job: Job, place: Place | None) -> str:
         parts = call.args[0] if call.short == "ConcatDataset" and call.args else None
         items, spot = (parts.items, parts.spot) if isinstance(parts, ListValue) else ([], None)
         shared = [i for i, one in enumerate(items) if _among(one, others)]
-        if shared and spot is not None and isinstance(spot.node, ast.List):
-            new = without(job.draft.text(spot.source, spot.node), shared)
-            if new is not None and len(spot.node.elts) > len(shared):
-                job.draft.rewrite(spot.source, spot.node, new)
-                return f"The validation data are removed from the training data in line {spot.line}."
+        node = spot.node if spot is not None else None
+        if shared and isinstance(node, ast.List) and len(node.elts) > len(shared):
+            job.draft.rewrite(node, without(job.draft.text(node), shared))
+            return f"The validation data are removed from the training data in line {node.lineno}."
     raise Uncertain("Remove the validation data from the training data.", place)
 
 
@@ -121,10 +109,10 @@ def same_transform(job: Job, place: Place | None) -> str:
                 or not isinstance(other.value, ast.Lambda)
             ):
                 continue
-            text, train_text = job.draft.text(source, node.value), job.draft.text(source, other.value)
+            text, train_text = job.draft.text(node.value), job.draft.text(other.value)
             if _RANDOM.search(train_text) or text == train_text:
                 continue
-            job.draft.replace(source, node.value, train_text)
+            job.draft.replace(node.value, train_text)
             return f"{name} does in line {node.lineno} what line {other.lineno} does for training."
     raise Uncertain("Give validation inputs the same scaling as training inputs.", place)
 
@@ -138,8 +126,8 @@ def _partner(name: str, bound: dict[str, ast.Assign]) -> ast.Assign | None:
 
 def true_division(job: Job, place: Place | None) -> str:
     """Integer division that leaves nothing of the inputs becomes a division."""
-    source, statement = job.statement_at(place)
-    if source is None or statement is None or job.cause != "constant_inputs":
+    statement = job.statement_at(place)
+    if statement is None or job.cause != "constant_inputs":
         raise Uncertain("Check the inputs as they reach the model.", place)
     whole = [
         n
@@ -148,9 +136,9 @@ def true_division(job: Job, place: Place | None) -> str:
     ]
     if len(whole) != 1 or isinstance(statement, ast.For | ast.While):
         raise Uncertain("Check the inputs as they leave this line.", place)
-    left, right = job.draft.span(source, whole[0].left)[1], job.draft.span(source, whole[0].right)[0]
-    between = source.text[left:right]
-    job.draft.splice(source, (left, right), between.replace("//", "/"))
+    left, right = job.draft.span(whole[0].left)[1], job.draft.span(whole[0].right)[0]
+    file = job.file(statement)
+    job.draft.splice(file, (left, right), file.text[left:right].replace("//", "/"))
     return f"/ instead of // in line {statement.lineno}: the inputs keep their fractions."
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from traindx.core.nouns import Place
-from traindx.experiment.edit.job import Job, ancestors, called, receiver
+from traindx.experiment.edit.job import Job
+from traindx.experiment.edit.nodes import called, receiver
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.script import Source
 
@@ -14,18 +15,17 @@ _EVERY = 50
 
 def reset(job: Job, place: Place | None) -> str:
     """A sum that is logged once per epoch is set to zero when the epoch begins."""
-    loop = job.iteration().loop.spot
-    source, inner = loop.source, loop.node
-    epoch = next((one for one in ancestors(source, inner) if isinstance(one, ast.For | ast.While)), None)
+    inner = job.iteration().loop.spot.node
+    epoch = next((one for one in job.ancestors(inner) if isinstance(one, ast.For | ast.While)), None)
     if epoch is None:
         raise Uncertain("Set every sum to zero at the start of each epoch.", place)
     assert isinstance(epoch, ast.For | ast.While)
     for name in _sums(inner):
         if _set_in(epoch, name) or not _averaged(epoch, inner, name):
             continue
-        start = _start(source, epoch, name)
+        start = _start(job, epoch, name)
         if start is not None:
-            job.draft.before(source, epoch.body[0], f"{name} = {job.draft.text(source, start)}")
+            job.draft.before(epoch.body[0], f"{name} = {job.draft.text(start)}")
             return f"{name} starts from zero in each epoch, in line {epoch.body[0].lineno}."
     raise Uncertain("Compute by hand what is logged here, and compare.", place)
 
@@ -55,13 +55,12 @@ def _averaged(epoch: ast.For | ast.While, inner: ast.AST, name: str) -> bool:
     return False
 
 
-def _start(source: Source, epoch: ast.AST, name: str) -> ast.expr | None:
+def _start(job: Job, epoch: ast.stmt, name: str) -> ast.expr | None:
     """The zero that the sum is given before the epochs begin."""
-    around = source.parents.get(epoch)
-    block = getattr(around, "body", [])
-    for node in block:
-        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
-        if isinstance(target, ast.Name) and target.id == name and isinstance(node.value, ast.Constant):
+    for node in job.block(epoch):
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
+            continue
+        if [ast.unparse(target) for target in node.targets] == [name]:
             return node.value if node.value.value == 0 else None
     return None
 
@@ -82,7 +81,7 @@ def less_often(job: Job, place: Place | None) -> str:
             continue
         every = _constant(source, left.right.id)
         if every is not None and isinstance(every.value, int) and every.value < 10 and not _steps(node):
-            job.draft.replace(source, every, str(_EVERY))
+            job.draft.replace(every, str(_EVERY))
             return f"{left.right.id} {every.value} -> {_EVERY} in line {every.lineno}."
     raise Uncertain("Do this work less often than at every step.", place)
 

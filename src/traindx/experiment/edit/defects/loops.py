@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 
 from traindx.experiment.edit.changes.gradients import divide_loss
-from traindx.experiment.edit.job import Job, ancestors, at, call_of, function_of, written
+from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.keras import fits, uses_keras
 from traindx.experiment.edit.lint_edits import findings
+from traindx.experiment.edit.nodes import written
 from traindx.experiment.edit.result import Uncertain
-from traindx.experiment.edit.scopes import own_statement
 from traindx.experiment.edit.value_sources import behind
-from traindx.source.script import Source
 from traindx.source.training import Iteration
 from traindx.source.values import Made, options, parents
 
@@ -24,17 +23,16 @@ def accumulation(job: Job) -> str:
         if not wrong and not _undivided(job):
             raise Uncertain(
                 "The loss seems to be divided already: check the count.",
-                at(job.iteration().step.event.spot),
+                job.iteration().step.event.spot,
             )
         return divide_loss(job)
     loop = job.iteration()
-    source = loop.step.event.spot.source
     zeros = [z.event.spot for z in loop.zeros if z.event.spot.line == cleared[0].places[0].line]
-    if not zeros or zeros[0].source is not source:
+    if not zeros or zeros[0].source is not loop.step.event.spot.source:
         raise Uncertain("Clear the gradients after the step only.", cleared[0].places[0])
-    clearing, step = own_statement(zeros[0]), own_statement(loop.step.event.spot)
-    job.draft.after(source, step, job.draft.text(source, clearing))
-    job.draft.remove(source, clearing)
+    clearing, step = job.own_statement(zeros[0].node), job.own_statement(loop.step.event.spot.node)
+    job.draft.after(step, job.draft.text(clearing))
+    job.draft.remove(clearing)
     return f"The gradients are cleared after the step of line {step.lineno}, not at every batch."
 
 
@@ -55,17 +53,17 @@ def pace(job: Job) -> str:
     finding, place = wrong[0], wrong[0].places[0]
     source = job.source_at(place)
     steps = [e for e in job.training.scheduler_steps if e.spot.line == place.line and e.spot.source is source]
-    if not steps or source is None or steps[0].value.args or steps[0].value.keywords:
+    if not steps or steps[0].value.args or steps[0].value.keywords:
         raise Uncertain(finding.text, place)
-    statement = own_statement(steps[0].spot)
+    statement = job.own_statement(steps[0].spot.node)
     loop = job.iteration()
-    text = job.draft.text(source, statement)
+    text = job.draft.text(statement)
     per_epoch = "after every batch" in finding.text
-    target = _after_batches(source, statement, loop) if per_epoch else _after_step(source, statement, loop)
+    target = _after_batches(job, statement, loop) if per_epoch else _after_step(job, statement, loop)
     if target is None:
         raise Uncertain(finding.text, place)
-    job.draft.remove(source, statement)
-    job.draft.after(source, target, text)
+    job.draft.remove(statement)
+    job.draft.after(target, text)
     if per_epoch:
         return f"{text} once per epoch, after the loop of line {target.lineno}."
     return f"{text} after every step of the optimizer, in line {target.lineno}."
@@ -75,30 +73,30 @@ def _batches_of_all_epochs(job: Job) -> str:
     """A schedule of Keras lasts for the batches of all epochs, not for as many as there are epochs."""
     fit = fits(job)[0].value
     schedule = next(e.value for e in job.training.trace.calls if "optimizers.schedules." in e.value.name)
-    source, call = call_of(schedule)
-    length, inputs = written(call, "decay_steps", 1), written(call_of(fit)[1], "x", 0)
-    size = written(call_of(fit)[1], "batch_size", 2)
-    if length is None or not isinstance(inputs, ast.Name) or call_of(fit)[0] is not source:
-        raise Uncertain("Multiply decay_steps by the number of batches of an epoch.", at(schedule.spot))
-    batch = job.draft.text(source, size) if size is not None else "32"
-    new = f"{job.draft.text(source, length)} * (len({inputs.id}) // {batch})"
-    job.draft.replace(source, length, new)
+    call = call_of(schedule)
+    length, inputs = written(call, "decay_steps", 1), written(call_of(fit), "x", 0)
+    size = written(call_of(fit), "batch_size", 2)
+    if length is None or not isinstance(inputs, ast.Name) or job.file(inputs) is not job.file(call):
+        raise Uncertain("Multiply decay_steps by the number of batches of an epoch.", schedule.spot)
+    batch = job.draft.text(size) if size is not None else "32"
+    new = f"{job.draft.text(length)} * (len({inputs.id}) // {batch})"
+    job.draft.replace(length, new)
     return f"decay_steps={new} in line {call.lineno}."
 
 
-def _after_batches(source: Source, statement: ast.stmt, loop: Iteration) -> ast.stmt | None:
+def _after_batches(job: Job, statement: ast.stmt, loop: Iteration) -> ast.stmt | None:
     """The loop over batches around a statement, if it is itself inside another loop."""
     node = loop.loop.spot.node
-    if not isinstance(node, ast.For | ast.While) or node not in ancestors(source, statement):
+    if not isinstance(node, ast.For | ast.While) or node not in job.ancestors(statement):
         return None
-    return node if any(isinstance(one, ast.For | ast.While) for one in ancestors(source, node)) else None
+    return node if any(isinstance(one, ast.For | ast.While) for one in job.ancestors(node)) else None
 
 
-def _after_step(source: Source, statement: ast.stmt, loop: Iteration) -> ast.stmt | None:
+def _after_step(job: Job, statement: ast.stmt, loop: Iteration) -> ast.stmt | None:
     """The optimizer's step in the same function as a statement."""
-    step = own_statement(loop.step.event.spot)
-    same_file = loop.step.event.spot.source is source
-    return step if same_file and function_of(source, step) is function_of(source, statement) else None
+    step = job.own_statement(loop.step.event.spot.node)
+    same_file = job.file(step) is job.file(statement)
+    return step if same_file and job.function_of(step) is job.function_of(statement) else None
 
 
 EDITS = {"fix_accumulation": (accumulation,), "fix_schedule_pace": (pace,)}

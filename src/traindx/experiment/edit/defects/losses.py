@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from traindx.core.nouns import Place
-from traindx.experiment.edit.job import Job, call_of, called, receiver
+from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.lint_edits import findings
-from traindx.experiment.edit.names import spelled
+from traindx.experiment.edit.nodes import called, receiver
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.roles import LossCall
 
@@ -27,13 +27,13 @@ def _similarity(job: Job) -> str:
     minimised = findings(job, "script_similarity_minimised")
     if not minimised:
         return ""
-    source, node = job.statement_at(minimised[0].places[0])
+    node = job.statement_at(minimised[0].places[0])
     value = node.value if isinstance(node, ast.Return | ast.Assign) else None
-    text = job.draft.text(source, value) if source is not None and value is not None else ""
-    if source is None or value is None or node is None or "similarity" not in text:
+    text = job.draft.text(value) if value is not None else ""
+    if value is None or node is None or "similarity" not in text:
         raise Uncertain("Minimise one minus the similarity: " + minimised[0].text, minimised[0].places[0])
     plain = isinstance(value, ast.Call | ast.Name | ast.Attribute)
-    job.draft.replace(source, value, f"1 - {text}" if plain else f"1 - ({text})")
+    job.draft.replace(value, f"1 - {text}" if plain else f"1 - ({text})")
     return f"One minus the similarity in line {node.lineno}: the distance is minimised."
 
 
@@ -43,10 +43,9 @@ def _swapped(job: Job) -> str:
     for call in {id(x.event.spot.node): x for x in job.training.losses}.values():
         node = call.event.spot.node
         if call.event.spot.line in lines and isinstance(node, ast.Call) and len(node.args) >= 2:
-            source = call.event.spot.source
-            first, second = (job.draft.text(source, one) for one in node.args[:2])
-            job.draft.replace(source, node.args[0], second)
-            job.draft.replace(source, node.args[1], first)
+            first, second = (job.draft.text(one) for one in node.args[:2])
+            job.draft.replace(node.args[0], second)
+            job.draft.replace(node.args[1], first)
             descriptions.append(f"predictions first, then targets, in line {node.lineno}")
     return "; ".join(descriptions)
 
@@ -61,7 +60,7 @@ def _classes(job: Job) -> str:
 
 
 def _by_class(job: Job, call: LossCall) -> list[str]:
-    source, node = call_of(call.event.value)
+    node = call_of(call.event.value)
     labels = node.args[1] if len(node.args) == 2 and not node.keywords else None
     stretched = False
     while (inner := receiver(labels)) is not None and called(labels) in _CASTS:
@@ -69,9 +68,9 @@ def _by_class(job: Job, call: LossCall) -> list[str]:
         labels = inner
     if not stretched or not isinstance(labels, ast.Name | ast.Attribute):
         return []
-    name = spelled(job.draft, source, "torch.nn.functional.cross_entropy")
-    predictions = job.draft.text(source, node.args[0])
-    job.draft.replace(source, node, f"{name}({predictions}, {job.draft.text(source, labels)})")
+    name = job.spelled(node, "torch.nn.functional.cross_entropy")
+    predictions = job.draft.text(node.args[0])
+    job.draft.replace(node, f"{name}({predictions}, {job.draft.text(labels)})")
     return [f"cross entropy on the class numbers in line {node.lineno}"]
 
 
@@ -90,7 +89,7 @@ def _summed(job: Job) -> str:
             call.setup.spot is not None and call.setup.spot.line in lines
         )
         if on_line and inside and reduction is not None and reduction.spot is not None:
-            job.draft.replace(reduction.spot.source, reduction.spot.node, '"mean"')
+            job.draft.replace(reduction.spot.node, '"mean"')
             descriptions.append(f"the mean instead of the sum in line {reduction.spot.line}")
     return "; ".join(dict.fromkeys(descriptions))
 

@@ -37,14 +37,12 @@ def _scaled(job: Job, place: Place | None, factor: float, word: str) -> str:
     descriptions = []
     for spots in _widths(job):
         for spot in spots:
-            old = job.draft.text(spot.source, spot.node)
+            old = job.draft.text(spot.node)
             new = min(max(_NARROW, round(int(old) * factor)), max(_WIDE, int(old)))
             if str(new) != old:
-                job.draft.replace(spot.source, spot.node, str(new))
+                job.draft.replace(spot.node, str(new))
                 descriptions.append(f"{old} -> {new} units in line {spot.line}")
-    if not descriptions:
-        raise Uncertain(f"Make the hidden layers {word} here.", place)
-    return sentence(descriptions)
+    return sentence(descriptions, f"Make the hidden layers {word} here.", place)
 
 
 def _widths(job: Job) -> list[list[Spot]]:

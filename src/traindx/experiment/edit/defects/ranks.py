@@ -5,27 +5,25 @@ from __future__ import annotations
 import ast
 
 from traindx.core.nouns import Place
-from traindx.experiment.edit.job import Job, called, function_of
+from traindx.experiment.edit.job import Job
+from traindx.experiment.edit.nodes import called
 from traindx.experiment.edit.result import Uncertain, sentence
-from traindx.experiment.edit.scopes import bound_name
-from traindx.source.script import Source
 
 _WRAPPERS = ("DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP")
 
 
 def call_wrapper(job: Job, place: Place | None) -> str:
     """`net(x)` in the training loop becomes `model(x)`, where `model` wraps `net`."""
-    loop = job.iteration().loop.spot
-    source = loop.source
-    for call in ast.walk(source.tree):
+    loop = job.iteration().loop.spot.node
+    for call in ast.walk(job.file(loop).tree):
         if not isinstance(call, ast.Call) or called(call) not in _WRAPPERS or not call.args:
             continue
-        inner, outer = call.args[0], bound_name(source, call)
+        inner, outer = call.args[0], job.bound_name(call)
         if not isinstance(inner, ast.Name) or not isinstance(outer, ast.Name) or inner.id == outer.id:
             continue
-        if function_of(source, call) is not function_of(source, loop.node):
+        if job.function_of(call) is not job.function_of(loop):
             continue
-        descriptions = _renamed(job, source, loop.node, inner.id, outer.id)
+        descriptions = _renamed(job, loop, inner.id, outer.id)
         if descriptions:
             return sentence(descriptions)
     raise Uncertain(
@@ -33,7 +31,7 @@ def call_wrapper(job: Job, place: Place | None) -> str:
     )
 
 
-def _renamed(job: Job, source: Source, loop: ast.AST, inner: str, outer: str) -> list[str]:
+def _renamed(job: Job, loop: ast.AST, inner: str, outer: str) -> list[str]:
     descriptions = []
     for node in ast.walk(loop):
         if not isinstance(node, ast.Call):
@@ -45,7 +43,7 @@ def _renamed(job: Job, source: Source, loop: ast.AST, inner: str, outer: str) ->
             and ast.unparse(node.func.value) == outer
         )
         if bare or module:
-            job.draft.replace(source, node.func, outer)
+            job.draft.replace(node.func, outer)
             descriptions.append(f"{outer} instead of {ast.unparse(node.func)} in line {node.lineno}")
     return descriptions
 

@@ -10,7 +10,7 @@ from traindx.core.nouns import Place
 from traindx.evidence.detectors._script.columns import form
 from traindx.evidence.detectors._script.words import loss_of
 from traindx.evidence.inside import facts
-from traindx.experiment.edit.job import Job, at
+from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_sources import anything, behind
 from traindx.source.flow import parametric, reach
@@ -61,8 +61,8 @@ def _column(job: Job, spot: Spot, flat: int) -> str:
     if isinstance(node, ast.Call) and not node.keywords:
         sides = node.args[:2]
     if len(sides) < 2:
-        raise Uncertain("Bring predictions and targets to the same shape here: (N, 1) and (N, 1).", at(spot))
-    return f"{job.draft.follow(spot.source, sides[flat], '.unsqueeze(1)')} in line {spot.line}"
+        raise Uncertain("Bring predictions and targets to the same shape here: (N, 1) and (N, 1).", spot)
+    return f"{job.draft.follow(sides[flat], '.unsqueeze(1)')} in line {spot.line}"
 
 
 def _recorded(job: Job, place: Place | None) -> list[str]:
@@ -109,7 +109,7 @@ def _in_own_loss(job: Job, place: Place | None) -> list[str]:
         raise Uncertain(
             f"Bring predictions and targets to the same shape where they are compared{where}: "
             f"the predictions are {'(N,), the targets (N, 1)' if flat else '(N, 1), the targets (N,)'}.",
-            at(trained[0].spot) if trained else place,
+            trained[0].spot if trained else place,
         )
     nodes, operations_since = (
         {id(one.spot.node) for one in trained},
@@ -189,13 +189,13 @@ def _path(value: Value | None) -> tuple[str, ...]:
 
 
 def _reshaped(job: Job, meeting: Meeting, flat: bool) -> str:
-    source, target = meeting.spot.source, meeting.sides[1 - meeting.predicted]
+    target = meeting.sides[1 - meeting.predicted]
     prediction = meeting.sides[meeting.predicted]
     if isinstance(prediction, ast.Name | ast.Attribute):
-        method = f".view_as({job.draft.text(source, prediction)})"
+        method = f".view_as({job.draft.text(prediction)})"
     else:
         method = ".squeeze(1)" if flat else ".unsqueeze(1)"
-    return f"{job.draft.follow(source, target, method)} in line {meeting.spot.line}"
+    return f"{job.draft.follow(target, method)} in line {meeting.spot.line}"
 
 
 EDITS = {"match_shapes": (shapes,)}

@@ -6,9 +6,8 @@ import ast
 import re
 
 from traindx.core.nouns import Place
-from traindx.experiment.edit.job import Job, at, function_of, once, statement_of
+from traindx.experiment.edit.job import Job, once
 from traindx.experiment.edit.result import Uncertain
-from traindx.experiment.edit.scopes import bound_name
 from traindx.source.execution import CallEvent
 from traindx.source.roles import is_optimizer
 from traindx.source.values import Const, DictValue, Made, Value, options
@@ -32,15 +31,15 @@ def _prefix(job: Job) -> str:
     """Names that were saved with a `module.` before them lose it when they are loaded."""
     for event in _loads(job):
         strict = event.value.argument(1, "strict")
-        node, source = event.spot.node, event.spot.source
+        node = event.spot.node
         loose = isinstance(strict, Const) and strict.value is False
         prefixed = any(_PREFIX.search(one.text) for one in job.script.sources)
         stripped = any("removeprefix" in one.text or ".replace(" in one.text for one in job.script.sources)
         if not loose or not prefixed or stripped or not isinstance(node, ast.Call) or not node.args:
             continue
-        text = job.draft.text(source, node.args[0])
+        text = job.draft.text(node.args[0])
         new = f'{{name.removeprefix("module."): value for name, value in {text}.items()}}'
-        job.draft.replace(source, node.args[0], new)
+        job.draft.replace(node.args[0], new)
         return f"The names lose their `module.` before they are loaded in line {event.spot.line}."
     return ""
 
@@ -52,7 +51,7 @@ def _optimizer(job: Job) -> str:
         return ""
     keys = {key for e in job.training.trace.named("torch.save") for key in _saved(e.value)}
     for event in loads:
-        node, source = event.spot.node, event.spot.source
+        node = event.spot.node
         argument = node.args[0] if isinstance(node, ast.Call) and node.args else None
         if (
             not isinstance(argument, ast.Subscript)
@@ -62,10 +61,10 @@ def _optimizer(job: Job) -> str:
             continue
         name = _name(job, event)
         if name is None:
-            raise Uncertain("Load the optimizer's state here, too.", at(event.spot))
+            raise Uncertain("Load the optimizer's state here, too.", event.spot)
         key = next(iter(keys))
         line = f'{name}.load_state_dict({argument.value.id}["{key}"])'
-        job.draft.after(source, statement_of(event.spot), line)
+        job.draft.after(job.statement_of(event.spot.node), line)
         return f"{line} after line {event.spot.line}."
     return ""
 
@@ -87,15 +86,11 @@ def _state_of_optimizer(value: Value) -> bool:
 def _name(job: Job, event: CallEvent) -> str | None:
     """The optimizer's name where the weights are loaded, if it is made before and in the same block."""
     optimizers = job.optimizers()
-    if (
-        len(optimizers) != 1
-        or optimizers[0].spot is None
-        or optimizers[0].spot.source is not event.spot.source
-    ):
+    spot = optimizers[0].spot if len(optimizers) == 1 else None
+    if spot is None or spot.source is not event.spot.source:
         return None
-    spot, source = optimizers[0].spot, event.spot.source
-    target = bound_name(source, spot.node)
-    same = function_of(source, spot.node) is function_of(source, event.spot.node)
+    target = job.bound_name(spot.node)
+    same = job.function_of(spot.node) is job.function_of(event.spot.node)
     return target.id if isinstance(target, ast.Name) and same and spot.line < event.spot.line else None
 
 

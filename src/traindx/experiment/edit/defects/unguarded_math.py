@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from traindx.core.nouns import Place
 from traindx.evidence.detectors._script.words import loss_of
 from traindx.experiment.edit.guards import is_guarded, put_guard
-from traindx.experiment.edit.job import Job, at, called, receiver
+from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.lint_edits import findings
+from traindx.experiment.edit.nodes import called, receiver
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_sources import anything, behind
 from traindx.source.domains import DOMAINS, names_of, word_of
@@ -46,10 +47,7 @@ def counted(job: Job, place: Place | None) -> str:
 
 def recorded(job: Job, place: Place | None) -> str:
     """The operation that gave the first NaN or Inf of the recording, wherever the model's output meets it."""
-    descriptions = _guard_each(job, _unstable(job))
-    if not descriptions:
-        raise Uncertain(_words(job), place)
-    return sentence(descriptions)
+    return sentence(_guard_each(job, _unstable(job)), _words(job), place)
 
 
 def guard(job: Job, place: Place | None) -> str:
@@ -64,9 +62,7 @@ def guard(job: Job, place: Place | None) -> str:
         source = job.source_at(one)
         if source is not None and one.line is not None:
             descriptions += _guarded(job, source, one.line)
-    if not descriptions:
-        raise Uncertain(_words(job), place)
-    return sentence(descriptions)
+    return sentence(descriptions, _words(job), place)
 
 
 def _words(job: Job) -> str:
@@ -83,10 +79,10 @@ def _guarded(job: Job, source: Source, line: int) -> list[str]:
         if getattr(node, "lineno", 0) != line:
             continue
         if isinstance(node, ast.Call):
-            descriptions += _call(job, source, node, names)
+            descriptions += _call(job, node, names)
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and _is_norm(node.right):
-            text = job.draft.text(source, node.right)
-            job.draft.replace(source, node.right, f"({text} + 1e-8)")
+            text = job.draft.text(node.right)
+            job.draft.replace(node.right, f"({text} + 1e-8)")
             descriptions.append(f"1e-8 is added to the divisor in line {line}")
     return descriptions
 
@@ -95,7 +91,7 @@ def _is_norm(node: ast.expr) -> bool:
     return receiver(node) is not None and called(node) in ("norm", "std", "var")
 
 
-def _call(job: Job, source: Source, node: ast.Call, names: tuple[str, ...]) -> list[str]:
+def _call(job: Job, node: ast.Call, names: tuple[str, ...]) -> list[str]:
     """`log(p)` -> `log(p.clamp_min(1e-7))`, `sqrt(s)` -> `sqrt(s + 1e-8)`."""
     name, owner = called(node), receiver(node)
     if owner is None or name not in _LINED or (names and name not in names):
@@ -104,9 +100,9 @@ def _call(job: Job, source: Source, node: ast.Call, names: tuple[str, ...]) -> l
     if len(node.args) > 1 or node.keywords or (node.args and not torch):
         return []
     inner = node.args[0] if node.args else owner
-    if is_guarded(job.draft.text(source, inner)):
-        raise Uncertain("This is guarded already: check how large its guard is.", at(Spot(source, node)))
-    new = put_guard(job.draft, source, inner, name)
+    if is_guarded(job.draft.text(inner)):
+        raise Uncertain("This is guarded already: check how large its guard is.", node)
+    new = put_guard(job.draft, inner, name)
     return [f"{name} of {new} in line {node.lineno}"]
 
 
@@ -130,7 +126,7 @@ def _unstable(job: Job) -> list[UnstableOperation]:
         return []
     everywhere = _places(anything(job.training.trace), [one.name for one in trained])
     every = {id(one.spot.node): one for one in [*trained, *everywhere]}
-    return [one for one in every.values() if not is_guarded(job.draft.text(one.spot.source, one.inner))]
+    return [one for one in every.values() if not is_guarded(job.draft.text(one.inner))]
 
 
 def _of_data(job: Job, name: str) -> bool:
@@ -189,11 +185,9 @@ def _guard_each(job: Job, places: Sequence[UnstableOperation], least: str = "") 
         signed = one.name in _DIVISIONS | {"reciprocal"} or first.startswith("negative power")
         if signed and not (isinstance(low, int | float) and low >= 0):
             raise Uncertain(
-                f"Keep the divisor of line {one.spot.line} away from zero: it has both signs.", at(one.spot)
+                f"Keep the divisor of line {one.spot.line} away from zero: it has both signs.", one.spot
             )
-        new = put_guard(
-            job.draft, one.spot.source, one.inner, one.name, margin=margin, below=negative, least=least
-        )
+        new = put_guard(job.draft, one.inner, one.name, margin=margin, below=negative, least=least)
         descriptions.append(f"{one.name.lower()} of {new} in line {one.spot.line}")
     return descriptions
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from traindx.core.nouns import ACTED_ON, Number
+from traindx.core.nouns import Number
 from traindx.core.number_text import short
 from traindx.evidence.case import Case
 from traindx.evidence.inside import facts, number
 from traindx.evidence.stats import noise
+from traindx.experiment.arm_diagnosis import acute
 from traindx.experiment.preflight.ablation import Wording, judged
 from traindx.experiment.preflight.arm_differences import start_and_end, still_falling
 from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
@@ -26,11 +27,8 @@ _LEAST = 5
 _CLEAR, _LITTLE = 3.0, 0.005
 
 
-def loss_stays_finite(flight: Flight) -> CheckAnswer:
-    case = flight.untouched
-    attempt = flight.attempts.get(UNTOUCHED)
-    if case is None or attempt is None:
-        return unknown(flight.why_not(UNTOUCHED))
+def loss_stays_finite(flight: Flight, case: Case) -> CheckAnswer:
+    attempt = flight.attempts[UNTOUCHED]
     if attempt.ended == "crashed":
         return failed(
             f"the script broke after {attempt.steps:,} steps: {attempt.message}",
@@ -199,7 +197,7 @@ def diagnosis_clean(flight: Flight) -> CheckAnswer:
     diagnosis = flight.diagnosis
     if diagnosis is None:
         return unknown(flight.why_not(UNTOUCHED))
-    grave = [one for one in diagnosis.problems if one.severity in ACTED_ON and one.hypotheses]
+    grave = [one for one in acute(diagnosis) if one.hypotheses]
     ran = sum(one.status == "ran" for one in diagnosis.coverage)
     if not grave:
         return passed(f"{ran} detectors ran, nothing of medium severity or above.", detectors=ran)

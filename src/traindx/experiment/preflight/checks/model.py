@@ -115,10 +115,9 @@ def deterministic(flight: Flight) -> CheckAnswer:
     return passed(f"{text}: rounding that grows.", steps=steps, largest=largest, step=at + 1)
 
 
-def source_clean(flight: Flight) -> CheckAnswer:
-    case = flight.untouched
-    if case is None or case.script is None:
-        return unknown(flight.why_not(UNTOUCHED) or "there is no source to read")
+def source_clean(flight: Flight, case: Case) -> CheckAnswer:
+    if case.script is None:
+        return unknown("there is no source to read")
     known = [name for name in flight.coverage if name.startswith("script_")]
     found = flight.trouble(*known)
     if found is not None:

@@ -147,16 +147,7 @@ def followed_by_dropout(share: float) -> Activations:
 def _become(module: nn.Module, to: str) -> None:
     """The same object, so that whoever holds it has the new one."""
     kind, settings = _MODULES[to]
-    for name in (
-        "inplace",
-        "negative_slope",
-        "alpha",
-        "min_val",
-        "max_val",
-        "beta",
-        "threshold",
-        "approximate",
-    ):
+    for name in "inplace negative_slope alpha min_val max_val beta threshold approximate".split():
         vars(module).pop(name, None)
     module.__class__ = kind
     vars(module).update(settings)

@@ -21,7 +21,7 @@ class BackwardHook:
         self.running = False
         training.listen("backward", self._begins)
 
-    def _begins(self, tensors: Any, _: Any, kwargs: dict[str, Any]) -> Callable[[bool], None] | None:
+    def _begins(self, tensors: Any, _: Any, kwargs: dict[str, Any]) -> Callable[[Any], None] | None:
         if self._training.aside or self.running or not kwargs.get("accumulate_grad", True):
             return None
         if torch.compiler.is_compiling():
@@ -31,9 +31,9 @@ class BackwardHook:
         self.running = True
         return self._ends
 
-    def _ends(self, done: bool) -> None:
+    def _ends(self, found: Any) -> None:
         self.running = False
-        for call in self.after if done else ():
+        for call in self.after if found else ():
             call()
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import random
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -40,6 +42,15 @@ class Streams:
     def restore(self) -> None:
         for put_back, state, _ in self._saved:
             put_back(state)
+
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """All streams go on afterwards as if nothing had been drawn."""
+        self.save()
+        try:
+            yield
+        finally:
+            self.restore()
 
 
 class _Bits:

@@ -110,21 +110,19 @@ def _plain(output: Any) -> Any:
 
 @contextlib.contextmanager
 def _without_traces(root: nn.Module) -> Iterator[None]:
-    streams = Streams()
-    streams.save()
     buffers = [(one, one.detach().clone()) for one in root.buffers()]
     hooks = [(getattr(calls, name), dict(getattr(calls, name))) for name in _GLOBAL_HOOKS]
     for table, _ in hooks:
         table.clear()
     try:
-        yield
+        with Streams().kept():
+            yield
     finally:
         for table, before in hooks:
             table.update(before)
         with torch.no_grad():
             for buffer, value in buffers:
                 buffer.copy_(value)
-        streams.restore()
 
 
 def calling_frame() -> tuple[int, Any, int]:

@@ -37,24 +37,23 @@ def backward(patches: Patches, event: Channel) -> None:
 
 # At the top of the module, and its call laid out like torch's: tracebacks underline it at the same place.
 def engine(t_outputs: Any, *args: Any, **kwargs: Any) -> Any:
-    ends: tuple[Callable[[bool], object], ...] = ()
+    ends: tuple[Callable[[Any], object], ...] = ()
     for begin in _event.calls:
         end = begin(t_outputs, args, kwargs)
         if end is not None:
             ends = (end, *ends)
     if not ends and graph.log.isEnabledFor(logging.DEBUG):
         return _original(t_outputs, *args, **kwargs)
-    done = True
+    found: Any = False
     try:
-        return Variable._execution_engine.run_backward(  # not the original: warnings count frames
+        found = Variable._execution_engine.run_backward(  # not the original: warnings count frames
             t_outputs, *args, **kwargs
         )
-    except BaseException:
-        done = False
-        raise
+        found, result = found or True, found
+        return result
     finally:
-        for end in ends:
-            end(done)
+        for end in ends:  # with the gradients where they are returned, else True; False when it failed
+            end(found)
 
 
 def _stand_in(run: Any, original: Any) -> None:

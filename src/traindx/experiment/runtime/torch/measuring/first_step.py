@@ -89,15 +89,10 @@ class FirstStep:
     @contextlib.contextmanager
     def _aside(self) -> Iterator[None]:
         """What is done here is not the training's: neither seen by changes nor drawn from its streams."""
-        streams = Streams()
-        streams.save()
-        try:
-            with self._hooks.aside(), contextlib.ExitStack() as stack:
-                for called in self.models:
-                    stack.enter_context(called.kept())
-                yield
-        finally:
-            streams.restore()
+        with Streams().kept(), self._hooks.aside(), contextlib.ExitStack() as stack:
+            for called in self.models:
+                stack.enter_context(called.kept())
+            yield
 
     @property
     def model(self) -> Called:

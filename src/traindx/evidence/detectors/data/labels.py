@@ -1,0 +1,178 @@
+"""The labels over the batches."""
+
+from typing import Any
+
+import numpy as np
+
+from traindx.evidence.detector import Case, Cases, Detected, Detector, Finding, Skipped, number
+from traindx.evidence.detectors._number_text import percent, strength, text, times
+from traindx.evidence.sampled import odd_objective, sampled, training_loader
+from traindx.testing.sketch import run
+
+
+@Detector("Labels change between passes", needs=("fact:samples",), family="label_sense")
+def labels_change(
+    case: Case,
+    *,
+    changed_share: float = 0.2,
+    min_repeats: int = 20,
+    min_features: int = 4,
+    max_duplicates_share: float = 0.02,
+) -> Detected:
+    """The same input comes with another label than before.
+
+    Samples are known again by a print of their values. Seen when a fifth of those that came again had
+    another class than the first time: inputs were shuffled without their labels, or labels are drawn anew.
+
+    Silent under {min_repeats} samples that came again, for inputs of under {min_features} features, where
+    samples repeat within a batch (few possible inputs), and for real-valued targets. Known mistakes: labels
+    that are random on purpose.
+    """
+    samples = case.inside.fact("samples")
+    came, changed = number(samples, "came_again"), number(samples, "relabelled")
+    if came is None or changed is None or came < min_repeats or odd_objective(case):
+        return Skipped(f"at least {min_repeats} samples with a class that came again")
+    if (number(samples, "features") or 0) < min_features:
+        return Skipped()
+    if (number(samples, "twice_in_a_batch") or 0) > max_duplicates_share * (number(samples, "taken") or 1):
+        return Skipped()
+    if changed < changed_share * came:
+        return None
+    sentence = (
+        f"{percent(changed / came)} of the samples that came again had another label than the first time."
+    )
+    return Finding(sentence, "silent_defect", "high", numbers={"relabelled": changed, "came_again": came})
+
+
+def _facts(**told: int) -> dict[str, Any]:
+    return {"samples": {"taken": 2000, "twice_in_a_batch": 0, "features": 20, **told}}
+
+
+@Detector("Labels in order", needs=("target/*",), family="data_order")
+def labels_in_order(
+    case: Case,
+    *,
+    top_class_share: float = 0.9,
+    max_class_share: float = 0.7,
+    min_batch_size: int = 8,
+    min_samples: int = 4,
+    target_spread_share: float = 0.15,
+) -> Detected:
+    """Batches hold one class each, while the data hold several: the samples come sorted by class.
+
+    Seen when batches of at least {min_batch_size} are of one class, or nearly, in most looks, and the
+    targets of all looks together are not. Also when real-valued targets hardly vary within a batch but much
+    between batches.
+
+    Silent for shuffled loaders and unequal classes. For real targets it is a sign: series in time come so by
+    nature. Known mistakes: groups that belong together in one batch on purpose.
+    """
+    top = sampled(case, "target/top_share", min_samples)
+    size = _batch(case)
+    if size is None or size < min_batch_size or odd_objective(case):
+        return Skipped(f"batches of at least {min_batch_size}")
+    if top is None:
+        return _of_numbers(case, min_samples, target_spread_share)
+    shares = case.task.class_shares
+    if len(shares) < 2 or max(shares.values()) > max_class_share:
+        return None if len(shares) > 1 else Skipped()
+    level = float(np.median(top.y))
+    if level < top_class_share or (training_loader(case) or {}).get("shuffle") is True:
+        return None
+    sentence = (
+        f"Batches of {size:g} are of one class ({percent(level)} on the median), while the largest class "
+        f"holds {percent(max(shares.values()))} of the targets: the samples come sorted."
+    )
+    return Finding(sentence, "silent_defect", "high", numbers={"top_share": level})
+
+
+def _of_numbers(case: Case, looks: int, narrow: float) -> Detected:
+    mean, spread = sampled(case, "target/mean", looks), sampled(case, "target/std", looks)
+    if mean is None or spread is None:
+        return Skipped(f"at least {looks} samples of targets")
+    within, between = float(np.median(spread.y)), float(mean.y.std())
+    if between <= 0 or within > narrow * between:
+        return None
+    return Finding(
+        f"Targets vary by {text(within)} within a batch and by {text(between)} between batches: they come in "
+        "order."
+    )
+
+
+def _batch(case: Case) -> float | None:
+    for loss in case.inside.losses:
+        first = str(loss.get("target_shape", "")).split("x")[0]
+        if first.isdigit():
+            return float(first)
+    return case.number("batch_size")
+
+
+@Detector("Classes of unequal size", needs=("fact:classes",), family="class_shares")
+def classes_unequal(
+    case: Case,
+    *,
+    largest_share: float = 0.9,
+    times_the_others: float = 20.0,
+    times_the_rarest: float = 10.0,
+    weak_share: float = 0.3,
+    max_classes: int = 100,
+    min_targets: int = 100,
+) -> Detected:
+    """One class holds most of the targets.
+
+    Seen when the largest class has nine tenths of the targets looked at (of two classes), or is
+    {times_the_others} times as frequent as the mean of the others (of more); weakly when it is more than
+    {times_the_rarest} times as frequent as the rarest and holds {weak_share:%} of all: a smaller one is
+    no reason to answer it every time. A circumstance: many such data are learned well.
+
+    Silent for words and other targets of more than {max_classes} kinds, under {min_targets} targets, and for
+    masks of images, where the background rules by nature. Known mistakes: the few looks may have met an
+    unusual stretch.
+    """
+    shares = case.task.class_shares
+    counted = sum(value for value in case.inside.fact("classes").values() if isinstance(value, int))
+    if counted < min_targets or not 2 <= len(shares) <= max_classes:
+        return Skipped()
+    largest = max(shares.values())
+    others = (1 - largest) / (len(shares) - 1)
+    ratio = largest / min(shares.values())
+    if largest < largest_share and (len(shares) == 2 or largest < times_the_others * others):
+        if ratio <= times_the_rarest or largest < weak_share:
+            return None
+        return Finding(
+            f"The largest class, {percent(largest)} of the targets, is {times(ratio)} as frequent as "
+            "the rarest.",
+            strength=0.2,
+            numbers={"largest_class": largest, "classes": len(shares), "class_ratio": ratio},
+        )
+    return Finding(
+        f"One class holds {percent(largest)} of the targets, the {len(shares) - 1} other"
+        f"{'s' if len(shares) > 2 else ''} {percent(1 - largest)}.",
+        strength=strength(1 / (1 - largest), 1 / (1 - largest_share) / 2, 50),
+        numbers={"largest_class": largest, "classes": len(shares)},
+    )
+
+
+def cases() -> Cases:
+    letters = {str(one): 160 // (one + 1) for one in range(25)}
+    yield from classes_unequal.silent(run({}, facts={"classes": letters}))
+    yield from labels_change.fires(run({}, facts=_facts(came_again=200, relabelled=160)))
+    yield from labels_change.silent(
+        run({}, facts=_facts(came_again=900, relabelled=0)),
+        run({}, facts=_facts(came_again=8, relabelled=6)),
+        run({}, facts={"samples": {"taken": 100, "came_again": 90, "relabelled": 60, "features": 2}}),
+    )
+    facts = {"losses": [{"target_shape": "32"}], "classes": {"0": 96, "1": 64, "2": 64}}
+    yield from labels_in_order.fires(run({"target/top_share": [1.0, 1.0, 1.0, 0.7, 1.0, 1.0]}, facts=facts))
+    numbers = {"target/mean": [0.0, 2.0, 4.0, 6.0, 8.0], "target/std": [0.1] * 5}
+    yield from labels_in_order.fires(run(numbers, facts={"losses": [{"target_shape": "32"}]}))
+    yield from labels_in_order.silent(run({"target/top_share": [0.4, 0.5, 0.45, 0.5, 0.4]}, facts=facts))
+    unequal = {"losses": [{"target_shape": "32"}], "classes": {"0": 190, "1": 4}}
+    yield from labels_in_order.silent(run({"target/top_share": [1.0, 0.97, 1.0, 1.0, 1.0]}, facts=unequal))
+    small = {"losses": [{"target_shape": "1"}], "classes": {"0": 3, "1": 3}}
+    yield from labels_in_order.silent(run({"target/top_share": [1.0] * 6}, facts=small))
+    yield from classes_unequal.fires(run({}, facts={"classes": {"0": 960, "1": 40}}))
+    yield from classes_unequal.fires(run({}, facts={"classes": {"0": 600, "1": 350, "2": 50}}))
+    yield from classes_unequal.silent(run({}, facts={"classes": {"0": 600, "1": 400}}))
+    yield from classes_unequal.silent(run({}, facts={"classes": {str(k): 100 for k in range(10)}}))
+    yield from classes_unequal.silent(run({}, facts={"classes": {"0": 20, "1": 1}}))

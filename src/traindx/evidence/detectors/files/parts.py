@@ -1,0 +1,229 @@
+"""Files, and parts of a file, that do not fit each other."""
+
+from typing import Any
+
+from traindx.evidence.detector import Case, Cases, Detected, Detector, Fact, Finding, facts, number, word
+from traindx.evidence.detectors._number_text import percent, text
+from traindx.evidence.detectors.files._facts import NEEDS, is_used, listed, reading
+from traindx.testing.sketch import run
+
+
+@Detector("Training and validation files differ", needs=NEEDS, family="splits_of_files")
+def file_splits_differ(
+    case: Case,
+    *,
+    min_ratio: float = 1.45,
+    max_disagreement: float = 0.2,
+    min_shift: float = 3.0,
+    min_unseen: float = 0.02,
+    min_apart: float = 0.5,
+) -> Detected:
+    """The file for validation differs from the one for training: another unit, or other classes.
+
+    Seen when the middle and the spread of a column both differ by one factor ({min_ratio} and more), when
+    its middle is {min_shift} times the spread away, or when at least {min_unseen:%} of the validation rows
+    are of classes that training never shows.
+
+    Silent for drifts within the spread, ids and dates, and columns that the script drops.
+    """
+    for pair in listed(case, "data_pairs"):
+        splits = pair.get("splits")
+        if not isinstance(splits, list) or splits[0] == splits[-1]:
+            continue
+        unseen = pair.get("unseen_classes")
+        counts = [n for n in unseen.values() if isinstance(n, int)] if isinstance(unseen, dict) else []
+        share = sum(counts) / max(1.0, number(pair, "rows") or 1.0)
+        if counts and share >= min_unseen and sum(counts) >= 5 and isinstance(unseen, dict):
+            return _classes(case, pair, sorted(unseen), share)
+        apart = number(pair, "classes_apart") or 0.0
+        if apart >= min_apart:
+            return _apart(case, pair, apart)
+        for column in facts(pair.get("shifted")):
+            if _other_unit(column, min_ratio, max_disagreement, min_shift) and is_used(
+                case.script, word(column, "column"), ()
+            ):
+                return _column(case, pair, column)
+    return None
+
+
+def _other_unit(column: Fact, least: float, tolerance: float, far: float) -> bool:
+    ratio, shift = number(column, "ratio"), number(column, "shift")
+    first, second = number(column, "first"), number(column, "second")
+    if ratio is None or shift is None or first is None or second is None or ratio <= 0:
+        return False
+    scaled = max(ratio, 1 / ratio) >= least and abs(shift) >= 0.5
+    if scaled and first and second / first > 0:
+        return abs(second / first / ratio - 1) <= tolerance or abs(shift) >= far
+    return abs(shift) >= far
+
+
+def _column(case: Case, pair: Fact, column: Fact) -> Finding:
+    first, second, name = word(pair, "first"), word(pair, "second"), word(column, "column")
+    phrase, places = reading(case, second)
+    middles = [number(column, key) or 0.0 for key in ("first", "second")]
+    ratio = number(column, "ratio") or 1.0
+    return Finding(
+        f"The column {name} has its middle at {text(middles[0])} in {first} and at "
+        f"{text(middles[1])} in {second}, "
+        f"and {text(ratio)} times the spread: another unit or another source{phrase}.",
+        symptom="silent_defect",
+        severity="high",
+        numbers={"ratio": ratio, "shift": number(column, "shift") or 0.0, "column": name},
+        places=places,
+    )
+
+
+def _classes(case: Case, pair: Fact, names: list[str], share: float) -> Finding:
+    first, second = word(pair, "first"), word(pair, "second")
+    phrase, places = reading(case, second)
+    return Finding(
+        f"{percent(share)} of the rows of {second} are of classes that {first} does not have "
+        f"({', '.join(names[:3])}{', ...' if len(names) > 3 else ''}){phrase}.",
+        symptom="silent_defect",
+        severity="high",
+        numbers={"share": share},
+        places=places,
+    )
+
+
+def _apart(case: Case, pair: Fact, apart: float) -> Finding:
+    first, second = word(pair, "first"), word(pair, "second")
+    phrase, places = reading(case, second)
+    return Finding(
+        f"{percent(apart)} of {second} would have to change class to have the shares of the classes that "
+        f"{first} has: they were not drawn alike{phrase}.",
+        symptom="silent_defect",
+        severity="high",
+        numbers={"apart": apart},
+        places=places,
+    )
+
+
+def _facts(**pair: Any) -> dict[str, Any]:
+    fact = {"first": "train.csv", "second": "val.csv", "rows": 600, "splits": ["train", "val"], **pair}
+    return {"data_files": [{"name": "val.csv"}], "data_pairs": [fact]}
+
+
+def _shifted(ratio: float, shift: float, first: float, second: float) -> dict[str, Any]:
+    return _facts(
+        shifted=[{"column": "m1", "ratio": ratio, "shift": shift, "first": first, "second": second}]
+    )
+
+
+@Detector("A column changes its unit along the file", needs=NEEDS, family="odd_values_in_file")
+def file_units_change(
+    case: Case,
+    *,
+    min_ratio: float = 1.4,
+    min_shift: float = 6.0,
+    min_steadiness: float = 4.0,
+    min_range: float = 0.7,
+) -> Detected:
+    """The scale of a column changes at one row of a data file: another unit or source.
+
+    Seen when both sides of a row are steady in themselves and differ sharply: in spread ({min_ratio} times
+    or more) and level together, or in level alone by many times the spread, while most other columns stay as
+    they are. Also seen within a few groups of rows (stations, sites, devices) of a column that names them:
+    their level jumps at one place along the file or along a column of time, and stays, by {min_range} times
+    the range of the values in any other group or more (1.2 times where no known conversion fits).
+
+    Silent for columns that drift, swing or wander, for files where a third of the columns or more change at
+    once (two sources put together), for groups whose levels differ from the start, for trends that all
+    groups share, and for columns that the script drops. Known mistakes: a real change of what is measured; a
+    factor on a column with a strong season in a few groups is not seen.
+    """
+    for change in listed(case, "data_changes"):
+        if "groups" in change:
+            far = abs(number(change, "jump") or 0.0) / (number(change, "usual_range") or 1.0)
+            large = far >= min_range and (number(change, "steady") or 0.0) >= min_steadiness
+            if large and is_used(case.script, word(change, "column"), ()):
+                return _in_groups(case, change)
+            continue
+        ratio, shift, steady = (number(change, key) for key in ("ratio", "shift", "steady"))
+        if ratio is None or shift is None or steady is None or ratio <= 0:
+            continue
+        name, table = word(change, "column"), word(change, "table")
+        clear = max(ratio, 1 / ratio) >= min_ratio or shift >= min_shift
+        if not clear or steady < min_steadiness or not is_used(case.script, name, ()):
+            continue
+        row, before, after = (number(change, key) or 0.0 for key in ("row", "before", "after"))
+        phrase, places = reading(case, table)
+        return Finding(
+            f"{table}: from row {round(row):,} on, the column {name} is on another scale (median "
+            f"{text(before)} "
+            f"before, {text(after)} after; its spread is {text(ratio)} times as large), all at "
+            "once, while the "
+            f"other columns stay: another unit or source{phrase}.",
+            symptom="silent_defect",
+            numbers={
+                "row": row,
+                "ratio": ratio,
+                "before": before,
+                "after": after,
+                "column": name,
+                "file": table,
+            },
+            places=places,
+        )
+    return None
+
+
+def _in_groups(case: Case, change: Fact) -> Finding:
+    column, table, by = (word(change, key) for key in ("column", "table", "group_column"))
+    groups = [str(one) for one in change["groups"]]
+    keys = ("row", "before", "after", "jump", "usual_range")
+    row, before, after, jump, usual = (number(change, key) or 0.0 for key in keys)
+    conversion, order = word(change, "conversion"), word(change, "order")
+    names = ", ".join(groups[:8]) + (f" and {len(groups) - 8} more" if len(groups) > 8 else "")
+    place = f" ({order} {word(change, 'order_value')})" if order else ""
+    likely = f"it looks like {conversion}" if conversion else "another unit or source"
+    phrase, places = reading(case, table)
+    return Finding(
+        f"{table}: in {len(groups)} of {change['groups_all']} groups of {by} ({names}), the column {column} "
+        f"is on another scale from row {round(row):,}{place} on (median {text(before)} before, {text(after)} "
+        f"after; a jump of {text(abs(jump))}, while the values of any other group lie within "
+        f"{text(usual)}): {likely}{phrase}.",
+        symptom="silent_defect",
+        numbers={
+            "row": row,
+            "before": before,
+            "after": after,
+            "groups": len(groups),
+            "group": groups[0],
+            "group_column": by,
+            "column": column,
+            "file": table,
+        },
+        places=places,
+    )
+
+
+def _group_facts(jump: float, steady: float) -> dict[str, Any]:
+    change = {"table": "a.csv", "column": "temp", "row": 1600, "before": 15.0, "after": 15.0 + jump}
+    change |= {"group_column": "station", "groups": ["B", "K"], "groups_all": 20, "usual_range": 20.0}
+    change |= {"jump": jump, "steady": steady, "order": "day", "order_value": "140", "conversion": ""}
+    return {"data_files": [{"name": "a.csv"}], "data_changes": [change]}
+
+
+def _facts_file_units_change(ratio: float, shift: float, steady: float) -> dict[str, Any]:
+    change = {"table": "a.csv", "column": "temp", "row": 1600, "before": 15.0, "after": 59.0}
+    change |= {"ratio": ratio, "shift": shift, "steady": steady}
+    return {"data_files": [{"name": "a.csv"}], "data_changes": [change]}
+
+
+def cases() -> Cases:
+    yield from file_splits_differ.fires(run({}, facts=_shifted(0.39, -1.6, 70.0, 27.5)))
+    yield from file_splits_differ.fires(run({}, facts=_shifted(1.0, 12.0, 15.0, 288.0)))
+    yield from file_splits_differ.fires(run({}, facts=_facts(unseen_classes={"7": 60})))
+    yield from file_splits_differ.fires(run({}, facts=_facts(classes_apart=0.7)))
+    yield from file_splits_differ.silent(run({}, facts=_shifted(1.1, 0.7, 0.0, 0.7)))
+    yield from file_splits_differ.silent(run({}, facts=_shifted(1.6, 0.1, 5.0, 5.3)))
+    yield from file_splits_differ.silent(run({}, facts=_facts(unseen_classes={"7": 1}, shifted=[])))
+    yield from file_units_change.fires(run({}, facts=_facts_file_units_change(1.8, 3.7, 24.0)))
+    yield from file_units_change.fires(run({}, facts=_facts_file_units_change(1.0, 20.0, 30.0)))
+    yield from file_units_change.fires(run({}, facts=_group_facts(44.0, 12.0)))
+    yield from file_units_change.silent(run({}, facts=_facts_file_units_change(1.8, 3.7, 2.0)))
+    yield from file_units_change.silent(run({}, facts=_facts_file_units_change(1.1, 2.0, 20.0)))
+    yield from file_units_change.silent(run({}, facts=_group_facts(12.0, 12.0)))
+    yield from file_units_change.silent(run({}, facts=_group_facts(44.0, 2.0)))
+    yield from file_units_change.silent(run({}, facts={"data_files": [{"name": "a.csv"}]}))

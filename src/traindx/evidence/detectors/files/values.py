@@ -1,0 +1,253 @@
+"""Values that are missing, wrong or unreadable."""
+
+import ast
+
+from traindx.evidence.detector import (
+    Case,
+    Cases,
+    Detected,
+    Detector,
+    Fact,
+    Finding,
+    number,
+    word,
+    words,
+)
+from traindx.evidence.detectors._number_text import percent, text
+from traindx.evidence.detectors.files._facts import NEEDS, data, listed, reading, suspects
+
+_HANDLING = ("fillna", "dropna", "isnan", "isfinite", "nan_to_num", "nanmean", "isna", "notna", "interpolate")
+
+
+@Detector("Missing values in a data file", needs=NEEDS, family="odd_values_in_file")
+def file_values_missing(case: Case, *, min_odd: int = 5) -> Detected:
+    """Columns of a data file lack values, or hold cells that are no numbers.
+
+    Seen when a column of numbers has empty cells, NaN or Inf, or cells of other text. A sign: most scripts
+    fill or drop them, and one that does not gives NaN.
+
+    Rows that lack a column as one block are a defect: a join or a part of a file failed. At least {min_odd}
+    cells of other text are worth knowing. A target that is missing is a defect where the script has no word
+    for filling or dropping.
+    """
+    found = [
+        one for one in listed(case, "data_columns") if number(one, "missing") or number(one, "odd_cells")
+    ]
+    if not found:
+        return None
+    worst = max(found, key=lambda one: (number(one, "missing") or 0.0) / (number(one, "of") or 1.0))
+    table, name = word(worst, "table"), word(worst, "column")
+    missing, total = number(worst, "missing") or 0.0, number(worst, "of") or 1.0
+    targets = {(word(one, "table"), word(one, "column")) for one in listed(case, "data_targets")}
+    bad = next((one for one in found if (one.get("table"), one.get("column")) in targets), None)
+    phrase, places = reading(case, table)
+    more = f", {len(found)} columns in all" if len(found) > 1 else ""
+    if missing:
+        first = round(number(worst, "first_row") or 0.0)
+        what = f"the column {name} lacks {percent(missing / total)} of its values, the first in row {first}"
+    else:
+        odd = round(number(worst, "odd_cells") or 0.0)
+        what = f"the column {name} holds {odd} cells that are no numbers, such as '{word(worst, 'odd_cell')}'"
+    defect = bad is not None and case.script is not None and not _handled(case)
+    if defect and bad is not None:
+        what = f"the target {word(bad, 'column')} lacks {round(number(bad, 'missing') or 0.0)} values"
+    block = next((one for one in found if one.get("missing_block")), None)
+    if block is not None and not defect:
+        first_row, last_row = block["missing_block"]
+        what = f"rows {first_row} to {last_row} lack {word(block, 'column')} as one block"
+    odd = any((number(one, "odd_cells") or 0.0) >= min_odd for one in found)
+    return Finding(
+        f"{table}: {what}{more}{phrase}.",
+        symptom="silent_defect" if defect or block is not None or odd else None,
+        severity="medium" if defect or block is not None else "low",
+        numbers={"share": missing / total, "columns": len(found)},
+        places=places,
+    )
+
+
+def _handled(case: Case) -> bool:
+    script = case.script
+    if script is None:
+        return False
+    return any(
+        isinstance(node, ast.Attribute | ast.Name)
+        and (node.attr if isinstance(node, ast.Attribute) else node.id) in _HANDLING
+        for source in script.sources
+        for node in ast.walk(source.tree)
+    )
+
+
+@Detector("Wrong target numbers in a data file", needs=NEEDS, family="labels_in_file")
+def file_numbers_wrong(
+    case: Case,
+    *,
+    min_share: float = 0.015,
+    medium_share: float = 0.04,
+    min_clear: float = 0.5,
+    max_between: float = 0.7,
+) -> Detected:
+    """Target numbers of a data file are far from what all other rows say of their inputs.
+
+    A small model of traindx's own predicts each row's number from all other rows. Seen when it explains most
+    of the target ({min_clear:%}), and at least {min_share:%} of the rows are more than six usual errors away
+    from it and away from the nearest rows too, with few rows in between: an error of its own, not the tail
+    of a noise.
+
+    The most suspicious rows are listed. Silent for noise with long tails and where inputs say little.
+    """
+    for target in listed(case, "data_targets"):
+        far, between, clear = (number(target, key) for key in ("far", "far_between", "far_clear"))
+        rows = number(target, "measured") or 1.0
+        if far is None or between is None or clear is None or clear < min_clear or far / rows < min_share:
+            continue
+        if between > max_between * far:
+            continue
+        table = word(target, "table")
+        phrase, places = reading(case, table)
+        return Finding(
+            f"{table}: {percent(far / rows)} of the values of {word(target, 'column')} ({round(far):,}) are "
+            f"far from what all other rows say of them, first {suspects(target)}{phrase}.",
+            symptom="silent_defect",
+            severity="medium" if far / rows >= medium_share else "low",
+            numbers={"noise": far / rows, "suspects": far, "file": table},
+            places=places,
+        )
+    return None
+
+
+@Detector("Stored statistics are of other data", needs=NEEDS, family="stored_statistics")
+def file_statistics_wrong(case: Case, *, max_offset: float = 0.5, min_share: float = 0.05) -> Detected:
+    """Means and standard deviations that are stored in a file are not those of the training data.
+
+    Seen when a stored mean is off by more than {max_offset} standard deviations of the column, or a stored
+    deviation by that much on a logarithmic scale, for at least {min_share:%} of the columns. Inputs scaled
+    by them are not normalised.
+
+    Silent for statistics of another number of columns, and for those of images in 0 to 1 that are stored as
+    0 to 255.
+    """
+    for one in listed(case, "data_statistics"):
+        worst, wrong, columns = (number(one, key) for key in ("worst", "wrong", "columns"))
+        if worst is None or wrong is None or not columns or worst < max_offset or wrong / columns < min_share:
+            continue
+        name, table = word(one, "file"), word(one, "table")
+        stored, real = (
+            [number(one, f"{kind}_{what}") or 0.0 for what in ("mean", "std")] for kind in ("stored", "real")
+        )
+        phrase, places = reading(case, name)
+        return Finding(
+            f"{name}: for {word(one, 'column')} it holds mean {text(stored[0])} and standard deviation "
+            f"{text(stored[1])}; in {table} they are {text(real[0])} and {text(real[1])}. {round(wrong)} of "
+            f"{round(columns)} columns are off: these are statistics of other data{phrase}.",
+            symptom="silent_defect",
+            severity="high",
+            numbers={"worst": worst, "columns": wrong, "file": name},
+            places=places,
+        )
+    return None
+
+
+@Detector("Broken images", needs=NEEDS, family="odd_values_in_file")
+def file_images_broken(case: Case, *, min_flat: float = 0.02, min_other: float = 0.05) -> Detected:
+    """Images of a folder cannot be decoded, or are of one colour throughout.
+
+    Seen for any file that cannot be decoded, and when {min_flat:%} of the images or more are of a single
+    colour: what a failed download or conversion leaves. One colour alone, in fewer, is a sign.
+    """
+    for one in listed(case, "data_images"):
+        total = number(one, "measured") or 1.0
+        broken, flat = number(one, "broken") or 0.0, number(one, "flat") or 0.0
+        if not broken and not flat:
+            modes = _modes(one)
+            if len(modes) > 1 and sorted(modes.values())[-2] / total >= min_other:
+                kinds = ", ".join(f"{count:,} {mode}" for mode, count in modes.items())
+                return Finding(
+                    f"{word(one, 'folder')}: its images have different channels ({kinds}): a batch of them "
+                    "fails, or colours are lost, unless each is converted.",
+                    symptom="silent_defect",
+                    severity="low",
+                )
+            continue
+        folder = word(one, "folder")
+        listed_files = words(one, "broken_files" if broken else "flat_files")
+        what = "cannot be decoded" if broken else "are of one colour throughout"
+        count = broken or flat
+        return Finding(
+            f"{folder}: {round(count):,} of {round(total):,} images {what}, such as "
+            f"{listed_files[0] if listed_files else ''}.",
+            symptom="silent_defect" if broken or flat / total >= min_flat else None,
+            numbers={"broken": broken, "flat": flat, "share": count / total, "text": percent(count / total)},
+        )
+    return None
+
+
+def _modes(one: Fact) -> dict[str, int]:
+    """How many images have which channels, as far as they were counted."""
+    found: dict[str, int] = {}
+    sizes = one.get("sizes")
+    for kind, count in sizes.items() if isinstance(sizes, dict) else ():
+        mode = str(kind).rpartition(" ")[2]
+        found[mode] = found.get(mode, 0) + int(count)
+    return found
+
+
+@Detector("A vocabulary of other texts", needs=NEEDS, family="vocabulary_misses")
+def file_vocabulary_misses(case: Case, *, min_known: float = 0.75) -> Detected:
+    """A stored vocabulary does not know the words of the data: it was made of other texts.
+
+    Seen when, by the way of cutting texts that suits it best, it knows less than {min_known:%} of the words.
+    The rest reaches the model as one token for "unknown".
+
+    Silent for vocabularies of word pieces, which know everything in parts.
+    """
+    for one in listed(case, "data_vocabularies"):
+        known = number(one, "known")
+        if known is None or known >= min_known:
+            continue
+        name, table = word(one, "file"), word(one, "table")
+        phrase, places = reading(case, name)
+        examples = ", ".join(words(one, "examples")[:3])
+        return Finding(
+            f"{name} knows {percent(known)} of the words of {table} (not: {examples}): most of a text "
+            f"reaches the model as unknown{phrase}.",
+            symptom="silent_defect",
+            severity="high" if known < 0.5 else "medium",
+            numbers={"known": known, "file": name},
+            places=places,
+        )
+    return None
+
+
+def cases() -> Cases:
+    age = {"table": "a.csv", "column": "age"}
+    yield from file_values_missing.fires(
+        data("data_columns", age, missing=12, of=400, first_row=3),
+        data("data_columns", age, odd_cells=2, odd_cell="#REF!"),
+    )
+    yield from file_values_missing.silent(data("data_columns", age, constant=1.0), data(""))
+    price = {"table": "a.csv", "column": "price", "measured": 1000, "far_clear": 0.9}
+    price |= {"suspects": [{"row": 4, "label": "900", "rather": "12"}]}
+    yield from file_numbers_wrong.fires(
+        data("data_targets", price, far=60, far_between=4), data("data_targets", price, far=20, far_between=2)
+    )
+    yield from file_numbers_wrong.silent(
+        data("data_targets", price, far=5, far_between=0),
+        data("data_targets", price, far=30, far_between=60),
+        data("data_targets", price, far=60, far_between=4, far_clear=0.2),
+    )
+    stored = {"file": "stats.json", "table": "x.npy", "columns": 10, "column": "x[5]", "stored_mean": 94.6}
+    stored |= {"stored_std": 41.0, "real_mean": -50.8, "real_std": 29.1}
+    yield from file_statistics_wrong.fires(data("data_statistics", stored, worst=5.0, wrong=9))
+    yield from file_statistics_wrong.silent(
+        data("data_statistics", stored, worst=0.01, wrong=0),
+        data("data_statistics", stored, worst=0.4, wrong=1),
+    )
+    images = {"folder": "images", "measured": 400, "broken": 0, "flat": 0}
+    images |= {"broken_files": ["a/3.png: UnidentifiedImageError"], "flat_files": ["a/4.png"]}
+    yield from file_images_broken.fires(
+        data("data_images", images, broken=3), data("data_images", images, flat=30)
+    )
+    yield from file_images_broken.silent(data("data_images", images), data(""))
+    words = {"file": "vocab.json", "table": "reviews.tsv", "examples": ["the", "good"]}
+    yield from file_vocabulary_misses.fires(data("data_vocabularies", words, known=0.3))
+    yield from file_vocabulary_misses.silent(data("data_vocabularies", words, known=0.97), data(""))

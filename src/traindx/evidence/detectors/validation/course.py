@@ -1,0 +1,206 @@
+"""The course of the validation."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from traindx.evidence.curve import shares
+from traindx.evidence.detector import Case, Cases, Curve, Detected, Detector, Finding, Skipped, stats
+from traindx.evidence.detectors._frozen import digits_told, frozen_from, moved
+from traindx.evidence.detectors._number_text import percent, strength, text, where
+from traindx.evidence.validation import SCORES, evaluations, score, steps_on
+from traindx.testing.sketch import decay, noisy, run
+
+
+@Detector(
+    "Validation frozen",
+    needs=("val/loss|test/loss|val/accuracy|test/accuracy",),
+    family="validation_frozen",
+    explains=(
+        "validation_parts",
+        "validation_bad_from_start",
+        "high_without_gap",
+        "validation_noisy",
+        "validation_better",
+        "accuracy_at_majority",
+    ),
+    guards=("surrogate",),
+)
+def validation_frozen(
+    case: Case,
+    loss: Curve,
+    *,
+    min_points: int = 5,
+    min_digits: int = 4,
+    loss_change: float = 0.02,
+    z_score: float = 4.0,
+) -> Detected:
+    """The validation loss repeats one value to the last digit while the training loss changes level.
+
+    A model that changes gives another validation loss, if only in the last digit. One that repeats says that
+    the evaluation does not see the model being trained: a stale copy, a checkpoint loaded each time, outputs
+    or a result kept from the first evaluation. Seen when the last {min_points} evaluations or more are
+    identical, told with {min_digits} significant digits, and the training loss went elsewhere meanwhile.
+    Without a validation loss an accuracy counts that is the same from the first evaluation on.
+
+    Silent when the training loss stands still as well or only jitters (see weights_stand_still), when the
+    log rounds coarsely, at exactly zero, and for RL and GAN training. Known mistakes: an accuracy on a
+    handful of samples may repeat for long.
+    """
+    val = (
+        case.val_loss
+        if case.val_loss is not None and len(case.val_loss) >= min_points
+        else case.val("accuracy")
+    )
+    if val is None or len(val) < min_points:
+        return Skipped(f"a training loss and at least {min_points} evaluations")
+    first = frozen_from(val.y)
+    score = val is not case.val_loss
+    repeats = len(val) - first
+    if (
+        val.y[-1] == 0
+        or repeats < (2 * min_points if score else min_points)
+        or digits_told(val.y) < min_digits - score
+    ):
+        return None
+    if score and (first > 0 or not 0.0 < float(val.y[-1]) / (100.0 if val.y[-1] > 1.5 else 1.0) < 0.95):
+        return None
+    begin = float(steps_on(val, loss)[first])
+    beside = loss.y[loss.x >= begin]
+    if not moved(beside, share=5 * loss_change if score else loss_change, z=z_score):
+        return None
+    onset = float(val.x[first])
+    count = max(1, beside.size // 10)
+    ends = text(float(np.median(beside[:count]))), text(float(np.median(beside[-count:])))
+    return Finding(
+        f"{val.name} is {float(val.y[-1]):.8g} to the last digit in {repeats} evaluations, from "
+        f"{where(val, onset)} on, while the training loss went from {ends[0]} to {ends[1]}: what is "
+        "evaluated is not the model in training.",
+        "silent_defect",
+        "medium",
+        step=onset,
+        end=float(val.x[-1]),
+        series=val.name,
+        strength=0.7 if score else 1.0,
+        numbers={"metric": val.name, "repeats": repeats},
+        marks=(onset,),
+    )
+
+
+@Detector(
+    "Validation too noisy to judge",
+    needs=("val/*|test/*|map|map50",),
+    family="validation_noise",
+    guards=("surrogate",),
+)
+def validation_noisy(
+    case: Case,
+    *,
+    loss_noise: float = 0.08,
+    score_noise: float = 0.03,
+    min_points: int = 8,
+    costly_share: float = 0.3,
+    costly_of_start: float = 0.12,
+    costly_score: float = 0.04,
+    smooth_factor: float = 3.0,
+) -> Detected:
+    """Validation jumps so much from one evaluation to the next that small changes cannot be told.
+
+    Measures the noise of the validation loss (or of an accuracy-like score) over the second half of the run,
+    against its level and against what it gained there. A small or unrepresentative validation set, batch
+    statistics over few samples or too high a learning rate make it so, and a single best evaluation is then
+    luck. A sign, and trouble where training is smooth and the jumps cost much: the loss jumps by
+    {costly_share} of its level and {costly_of_start} of its first value, {smooth_factor} times as much as
+    that of training, and so do the scores, if there are any (by {costly_score}).
+
+    Silent with fewer than {min_points} evaluations, while the curve still improves by more than its noise,
+    and for RL and GAN losses. Known mistakes: metrics that are rounded coarsely look noisier than they are.
+    """
+    looked = False
+    for curve in (case.val_loss, *(score(case, name) for name in SCORES[:5])):
+        if curve is None or len(curve) < min_points:
+            continue
+        is_score = curve.goal == "higher"
+        if (is_score and shares(curve) is None) or (not is_score and not (curve.y > 0).all()):
+            continue
+        looked = True
+        level, noise, gained = _second_half(curve)
+        share = noise / level if not is_score else noise / (100.0 if curve.y.max() > 1.5 else 1.0)
+        limit = score_noise if is_score else loss_noise
+        if share >= limit and noise >= 0.5 * abs(gained):
+            seen = _seen(curve, level, noise, share, limit)
+            costly = (
+                not is_score
+                and share >= costly_share
+                and noise >= costly_of_start * curve.head
+                and _smooth(case, share, smooth_factor, min_points)
+                and all(size >= costly_score for size in _score_noises(case, min_points))
+            )
+            return replace(seen, symptom="oscillation", severity="medium") if costly else seen
+    return None if looked else Skipped(f"at least {min_points} evaluations on validation data")
+
+
+def _second_half(curve: Curve) -> tuple[float, float, float]:
+    """Level, noise between evaluations, and the change from the third to the fourth quarter."""
+    _, values = evaluations(curve)
+    half = values[values.size // 2 :]
+    middle = half.size // 2
+    gained = float(np.median(half[middle:]) - np.median(half[:middle]))
+    return float(np.median(half)), stats.noise(half), gained
+
+
+def _smooth(case: Case, share: float, factor: float, points: int) -> bool:
+    """Whether the training loss came down and jumps much less than this share of its level."""
+    train = case.loss
+    if train is None or len(train) < points or not train.course.came_down(share=0.2):
+        return False
+    level, noise, _ = _second_half(train)
+    return noise * factor <= share * abs(level)
+
+
+def _score_noises(case: Case, points: int) -> list[float]:
+    """How much each validation score jumps, as a share of one."""
+    curves = [score(case, name) for name in SCORES[:5]]
+    return [
+        _second_half(curve)[1] / (100.0 if curve.y.max() > 1.5 else 1.0)
+        for curve in curves
+        if curve is not None and len(curve) >= points and shares(curve) is not None
+    ]
+
+
+def _seen(curve: Curve, level: float, noise: float, share: float, limit: float) -> Finding:
+    size = f", {percent(share)} of its level" if curve.goal != "higher" else ""
+    sentence = (
+        f"{curve.name} jumps by {text(noise)} (standard deviation) from one evaluation to the next{size}: in "
+        f"the second half of the run it lies around {text(level)}."
+    )
+    numbers = {"val_noise": noise, "val_noise_share": share}
+    return Finding(sentence, series=curve.name, strength=strength(share, limit, 4.0 * limit), numbers=numbers)
+
+
+def cases() -> Cases:
+    train = noisy(decay(20, 2.3, 0.05), 0.02)
+    yield from validation_frozen.fires(run({"loss": train, "val/loss": [2.3101] * 20}, axis="epoch"))
+    steps = np.arange(10) * 60.0
+    yield from validation_frozen.fires(
+        run({"loss": noisy(decay(600, 2.0, 0.4), 0.1), "val/loss": (steps, [2.0, 1.7, 1.5] + [1.41733] * 7)}),
+        run({"loss": train, "val/accuracy": [0.0775] * 20}, axis="epoch"),
+    )
+    train = noisy(decay(20, 2.3, 0.05), 0.02)
+    yield from validation_frozen.silent(
+        run({"loss": train, "val/loss": noisy(decay(20, 2.3, 0.3), 0.01)}, axis="epoch"),
+        run({"loss": [2.30258] * 20, "val/loss": [2.30311] * 20}, axis="epoch"),
+        run({"loss": noisy([2.3] * 20, 0.02), "val/loss": [2.30311] * 20}, axis="epoch"),
+        run({"loss": train, "val/loss": [0.31] * 20}, axis="epoch"),
+        run({"loss": decay(30, 1.0, 0.01), "val/accuracy": [0.5, 0.8, *[0.9825] * 28]}, axis="epoch"),
+    )
+    yield from validation_noisy.fires(
+        run({"loss": decay(40, 2.0, 0.5), "val/loss": noisy(decay(40, 2.0, 0.8), 0.2, seed=3)}, axis="epoch")
+    )
+    jumps = noisy(np.full(30, 42.0), 7.0, seed=3, relative=False)
+    yield from validation_noisy.fires(run({"loss": decay(30, 2.0, 0.5), "val/accuracy": jumps}, axis="epoch"))
+    yield from validation_noisy.silent(
+        run({"loss": decay(40, 2.0, 0.5), "val/loss": noisy(decay(40, 2.0, 0.8), 0.02)}, axis="epoch"),
+        run({"loss": decay(5, 2.0, 0.5), "val/loss": [2.0, 1.0, 1.4, 0.8, 1.1]}, axis="epoch"),
+        run({"val/accuracy": noisy(np.full(30, 0.8), 0.005)}, axis="epoch"),
+    )

@@ -1,0 +1,164 @@
+"""How the validation is done."""
+
+from typing import Any
+
+import numpy as np
+
+from traindx.evidence.detector import (
+    Case,
+    Cases,
+    Curve,
+    Detected,
+    Detector,
+    Event,
+    Finding,
+    Run,
+    Severity,
+    Skipped,
+    number,
+)
+from traindx.evidence.detectors._modes import what_modes_change
+from traindx.evidence.detectors._number_text import text, times, where
+from traindx.evidence.sampled import odd_objective, part
+from traindx.testing.sketch import decay, run
+
+
+@Detector("Validates in training mode", needs=("fact:models",), family="mode_validation")
+def validates_in_train_mode(case: Case, *, min_passes: int = 2) -> Detected:
+    """Validation runs in training mode, though the model has dropout or batch norm.
+
+    Told by losses that are computed without gradients, and by passes over data without gradients, while the
+    model is in training mode: dropout is on, and batch norm learns from what it should be measured on.
+
+    Silent when modes change nothing, about what happens before the first step, and about a single pass
+    without a loss (batch norm statistics are estimated anew in training mode on purpose).
+    """
+    what = what_modes_change(case)
+    if not what:
+        return Skipped()
+    losses = {step for step in case.events("validated_in_train_mode") if step > 0}
+    bare = {step for step in case.events("evaluated_in_train_mode") if step > 0}
+    if not losses and len(bare) < min_passes:
+        return None
+    steps = sorted(losses | bare)
+    return Finding(
+        f"{len(steps)} validation{'s run' if len(steps) > 1 else ' runs'} in training mode, first after step "
+        f"{text(steps[0])}: {what} {'are' if ' and ' in what else 'is'} at work while the model is measured.",
+        "silent_defect",
+        "medium",
+        steps[0],
+        series="val/loss" if losses else None,
+        numbers={"validations": len(steps)},
+        marks=tuple(steps[:20]),
+    )
+
+
+def _run(events: list[Event], *, dropout: float = 0.5) -> Run:
+    model = {"class": "Net", "parameters": 10, "dropout": [dropout], "normalisation": {}}
+    return run({"loss": decay(160, 2.0, 0.2)}, facts={"models": [model]}, events=events)
+
+
+@Detector("Validation loss NaN or Inf", family="nonfinite")
+def val_nonfinite(val_loss: Curve, loss: Curve | None = None, *, bad_share: float = 0.2) -> Detected:
+    """The validation loss is NaN or Inf while the training loss is finite.
+
+    The model still trains, but nothing can be said about it and no best checkpoint can be chosen. All
+    evaluations lost is critical; the last ones, or a good share, high; single ones that passed, medium.
+
+    Silent when the training loss is lost too (see loss_nonfinite).
+    Known mistakes: a log that writes NaN for an evaluation that was skipped.
+    """
+    if not val_loss.broken:
+        return None
+    gone = np.flatnonzero(~val_loss.finite)
+    onset = float(val_loss.series.steps[gone[0]])
+    if loss is not None and loss.broken:
+        return None
+    count, total = int(gone.size), int(val_loss.finite.size)
+    kind = "NaN" if np.isnan(val_loss.series.values[gone[0]]) else "Inf"
+    severity: Severity = "medium"
+    if count == total > 1:
+        severity = "critical"
+    elif count / total > bad_share or not val_loss.finite[-1]:
+        severity = "high"
+    phrase = " (no training loss is logged)"
+    if loss is not None and len(loss):
+        phrase = f", while the training loss is finite ({text(float(loss.y[-1]))} at the end)"
+    return Finding(
+        f"The validation loss is {kind} in {count} of {total} evaluations, first at {where(val_loss, onset)}"
+        f"{phrase}.",
+        "nonfinite",
+        severity,
+        step=onset,
+        strength=1.0 if total > 1 else 0.7,
+        numbers={"nonfinite": count, "evaluations": total, "nonfinite_share": count / total},
+        marks=(onset,),
+    )
+
+
+@Detector("Validation inputs differ from training", needs=("fact:samples",), family="input_shift")
+def validation_shifted(
+    case: Case,
+    *,
+    shift_in_std: float = 1.0,
+    far_shift_in_std: float = 2.0,
+    min_spread_ratio: float = 3.0,
+    wide_ratio: float = 10.0,
+    min_rows: int = 64,
+) -> Detected:
+    """What the model is given in validation is on another scale, or about another place, than in training.
+
+    Measured where inputs enter the model, feature by feature: the middle feature lies more than
+    {shift_in_std} deviation of training elsewhere, or spreads more than {min_spread_ratio} times, or less
+    than a third, as much.
+
+    A sign from there on; a defect from {far_shift_in_std} deviations or {wide_ratio} times on. Silent with
+    under {min_rows} samples, for whole numbers, and for small differences, which augmentation makes. Known
+    mistakes: a test on other data on purpose.
+    """
+    held_out = part(case.inside.fact("samples"), "validation")
+    moved, ratio = number(held_out, "shift"), number(held_out, "spread_ratio")
+    if moved is None or ratio is None or (number(held_out, "rows") or 0) < min_rows or odd_objective(case):
+        return Skipped("real-valued inputs of training and of validation")
+    factor = max(ratio, 1 / ratio) if ratio > 0 else 1e6
+    if moved < shift_in_std and factor < min_spread_ratio:
+        return None
+    grave = moved >= far_shift_in_std or factor >= wide_ratio
+    wider = "as wide" if ratio >= 1 else "narrower"
+    sentence = (
+        f"In validation the inputs lie {text(moved)} deviations elsewhere than in training and spread "
+        f"{times(factor)} {wider}."
+    )
+    numbers = {"shift": moved, "spread_ratio": ratio}
+    return Finding(sentence, "silent_defect", "high" if grave else "medium", numbers=numbers)
+
+
+def _facts(moved: float, ratio: float) -> dict[str, Any]:
+    held_out = {"batches": 9, "taken": 500, "known": 0, "rows": 500.0, "shift": moved, "spread_ratio": ratio}
+    return {"samples": {"taken": 900, "validation": held_out}}
+
+
+def cases() -> Cases:
+    yield from validates_in_train_mode.fires(
+        _run([Event("validated_in_train_mode", "4 validation batches", step) for step in (16.0, 32.0)]),
+        _run([Event("evaluated_in_train_mode", "a pass", step) for step in (16.0, 32.0)]),
+    )
+    yield from validates_in_train_mode.silent(
+        _run([]),
+        _run([Event("evaluated_in_train_mode", "a pass", 160.0)]),
+        _run([Event("validated_in_train_mode", "4 validation batches", 16.0)], dropout=0.0),
+        _run([Event("validated_in_train_mode", "the first loss", 0.0)]),
+    )
+    nan = float("nan")
+    yield from val_nonfinite.fires(
+        run({"loss": decay(80, 6.0, 5.2), "val/loss": (np.arange(7) * 10, [nan] * 7)}),
+        run({"loss": decay(20, 2.0, 0.5), "val/loss": [*decay(17, 2.0, 0.6), float("inf"), nan, nan]}),
+        run({"val/loss": [1.0, nan, nan]}),
+    )
+    yield from val_nonfinite.silent(
+        run({"loss": decay(20, 2.0, 0.5), "val/loss": decay(20, 2.0, 0.6)}),
+        run({"loss": [*decay(10, 2.0, 1.0), *[nan] * 10], "val/loss": [*decay(12, 2.0, 1.0), *[nan] * 8]}),
+        run({"loss": [nan] * 10, "val/loss": [nan] * 10}),
+    )
+    yield from validation_shifted.fires(run({}, facts=_facts(0.3, 255.0)), run({}, facts=_facts(2.6, 1.0)))
+    yield from validation_shifted.silent(run({}, facts=_facts(0.15, 1.02)), run({}, facts=_facts(0.4, 0.8)))

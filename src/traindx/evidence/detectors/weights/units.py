@@ -1,0 +1,120 @@
+"""Units of a layer that hold nothing, or all the same."""
+
+from typing import Any
+
+from traindx.evidence.detector import Cases, Detected, Detector, Finding, Place, Run, Skipped
+from traindx.evidence.detectors._number_text import percent
+from traindx.evidence.detectors._weights import checkpoint, matrices_of, rows_of
+
+
+@Detector("Units without weights", needs=("fact:weights",), family="dead_units")
+def units_zero(
+    run: Run, *, unit_share: float = 0.2, min_units: int = 8, max_scattered: float = 0.05
+) -> Detected:
+    """Units of a layer have no weights at all.
+
+    Counts the rows of each weight matrix (the inputs of one unit) that are zero, or hold one value
+    throughout. It is of medium severity where {unit_share:%} of a layer's units are so, in a layer of
+    {min_units} units and more; fewer are worth knowing in a layer that is not sparse otherwise. Weight decay
+    on dead units, pruning, or a part that was never written leave this. Silent about matrices that are zero
+    as a whole, which is another finding, about layers that a mask prunes, about embeddings, where words that
+    never occurred have no weights, and about a first row in a layer without a bias: that of the padding.
+    """
+    rows = [row for row in matrices_of(run, embeddings=False) if row["rows"] >= min_units]
+    if not rows:
+        return Skipped(f"a layer of at least {min_units} units")
+    masked = {row["layer"] for row in rows_of(run) if row["name"].endswith("mask")}
+    rows = [row for row in rows if row["zero_share"] < 1 and row["layer"] not in masked]
+    shares = {row["name"]: (row["rows_zero"] + row["rows_constant"]) / row["rows"] for row in rows}
+    found = [row for row in rows if shares[row["name"]] >= unit_share]
+    if not found:
+        return _few(run, [row for row in rows if row["rows_zero"]], max_scattered)
+    worst = max(found, key=lambda row: shares[row["name"]])
+    share = shares[worst["name"]]
+    return Finding(
+        text=f"{percent(share)} of the {worst['rows']:,} units of {worst['name']} have no weights but one "
+        f"value ({len(found)} of {len(rows)} layers are at least {percent(unit_share)} so).",
+        symptom="dead_units",
+        strength=min(1.0, 0.5 + share / 2),
+        numbers={"dead_share": share, "layers_dead": len(found), "layers_all": len(rows)},
+        places=tuple(Place(layer=row["layer"]) for row in found[:3]),
+    )
+
+
+def _few(run: Run, rows: list[dict[str, Any]], max_scattered: float) -> Detected:
+    """One unit or a few, where hardly anything else is zero."""
+    biased = {row["layer"] for row in rows_of(run) if row["kind"] == "bias"}
+    found = [
+        row
+        for row in rows
+        if row["zero_share"] - row["rows_zero"] / row["rows"] <= max_scattered
+        and "lora" not in row["name"].lower()
+        and row["fan_in"] > 1
+        and (row.get("row_zero") or row["rows_zero"] > 1 or row["layer"] in biased)
+    ]
+    if not found:
+        return None
+    worst = max(found, key=lambda row: row["rows_zero"] / row["rows"])
+    units = f"{worst['rows_zero']:,} of the {worst['rows']:,} units of {worst['name']}"
+    return Finding(
+        text=f"{units} {'has' if worst['rows_zero'] == 1 else 'have'} no weights (the first is unit "
+        f"{worst.get('row_zero', 0)}) while the others have.",
+        symptom="dead_units",
+        severity="low",
+        strength=0.5,
+        numbers={"dead_share": worst["rows_zero"] / worst["rows"], "layers_dead": len(found)},
+        places=tuple(Place(layer=row["layer"]) for row in found[:3]),
+    )
+
+
+@Detector("Units equal each other", needs=("fact:weights",), family="init")
+def units_equal(
+    run: Run, *, equal_share: float = 0.5, embedding_share: float = 0.8, min_units: int = 4
+) -> Detected:
+    """Units of a layer are exact copies of each other.
+
+    Counts the rows of each weight matrix that equal another one to the last digit. Seen when {equal_share:%}
+    of a layer's units are copies, in a layer of {min_units} units and more. Units that start equal get equal
+    gradients and stay equal: a constant initialisation was never broken, and the layer is worth a single
+    unit. Silent about zero rows; of embeddings {embedding_share:%} must be copies.
+    """
+    rows = [row for row in matrices_of(run) if row["rows"] >= min_units]
+    if not rows:
+        return Skipped(f"a layer of at least {min_units} units")
+    found = [
+        row
+        for row in rows
+        if row["rows_equal"] / row["rows"] >= (embedding_share if row["kind"] == "embedding" else equal_share)
+    ]
+    if not found:
+        return None
+    worst = max(found, key=lambda row: row["rows_equal"] / row["rows"])
+    share = worst["rows_equal"] / worst["rows"]
+    return Finding(
+        text=f"{worst['rows_equal']:,} of the {worst['rows']:,} units of {worst['name']} repeat another one "
+        f"exactly ({len(found)} of {len(rows)} layers have such copies): their symmetry was never broken.",
+        symptom="not_learning",
+        severity="high" if share > 0.9 else "medium",
+        numbers={"equal_share": share, "layers": len(found)},
+        places=tuple(Place(layer=row["layer"]) for row in found[:3]),
+    )
+
+
+def cases() -> Cases:
+    yield from units_zero.fires(
+        checkpoint({"a.weight": {"rows_zero": 32, "zero_share": 0.5}, "b.weight": {}})
+    )
+    one = {"rows_zero": 1, "row_zero": 5, "zero_share": 1 / 64}
+    yield from units_zero.fires(checkpoint({"a.weight": one, "b.weight": {}}))
+    sparse = {"rows_zero": 3, "row_zero": 5, "zero_share": 0.6}
+    yield from units_zero.silent(checkpoint({"a.weight": sparse, "b.weight": {}}))
+    padding = {"rows_zero": 1, "row_zero": 0, "zero_share": 1 / 64}
+    yield from units_zero.silent(
+        checkpoint({"tokens.weight": padding, "b.weight": {}}),
+        checkpoint({"wte.weight": {"kind": "embedding", "rows_zero": 32}, "b.weight": {}}),
+    )
+    yield from units_equal.fires(checkpoint({"a.weight": {"rows_equal": 63}, "b.weight": {}}))
+    yield from units_equal.silent(
+        checkpoint({"a.weight": {"rows_equal": 2}, "b.weight": {}}),
+        checkpoint({"wte.weight": {"kind": "embedding", "rows_equal": 40}, "b.weight": {}}),
+    )

@@ -62,17 +62,29 @@ def test_the_place_of_the_target_in_a_sequence(offset: int, flat: bool) -> None:
     for at in range(0, 64, 16):
         target = wanted[at : at + 16]
         samples.trained(tokens[at : at + 16], target.reshape(-1) if flat else target)
-    shares = samples.facts()["token_offsets"]
+    shares = samples.sequence_facts()["token_offsets"]
     assert isinstance(shares, dict)
     assert shares[str(offset)] == 1.0
     assert max(share for place, share in shares.items() if place != str(offset)) < 0.1
+
+
+@pytest.mark.parametrize("ahead", [0, 1])
+def test_one_token_of_each_row_at_a_time(ahead: int) -> None:
+    """A recurrent network in a loop over places."""
+    tokens = torch.randint(1, 50, (300, 2))
+    samples = SampleFingerprints()
+    samples.trained(tokens[:, 0], tokens[:, ahead])
+    shares = samples.sequence_facts()["token_offsets"]
+    assert isinstance(shares, dict)
+    assert shares.keys() == {"0"}
+    assert (shares["0"] == 1.0) is (ahead == 0)
 
 
 def test_targets_that_are_no_tokens_have_no_place() -> None:
     samples = SampleFingerprints()
     samples.trained(torch.randint(1, 50, (64, 24)), torch.randint(0, 3, (64,)))
     samples.trained(torch.randn(64, 24), torch.randint(1, 50, (64, 24)))
-    assert "token_offsets" not in samples.facts()
+    assert samples.sequence_facts() == {}
 
 
 def test_rows_of_few_values_are_told_from_rows_of_their_own() -> None:

@@ -29,6 +29,7 @@ _NEEDED = {
     "data": "data files that are read (traindx run train.py, or traindx check DATA)",
     "recording": "a recording (traindx run train.py, or traindx.watch)",
 }
+_NOT_IN_RECORDING = "what this training does not have, or what was not sampled of it"
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def examine(case: Case, thresholds: Mapping[str, Mapping[str, Threshold]] | None
         for unit in units:
             lacking = next((need for need in unit.needs if not case.has(need)), None)
             answer = (
-                Skipped(needed(lacking))
+                Skipped(needed(lacking, recorded=case.inside.recorded))
                 if lacking is not None
                 else _look(unit, case, (thresholds or {}).get(unit.id, {}))
             )
@@ -80,7 +81,7 @@ def examine(case: Case, thresholds: Mapping[str, Mapping[str, Threshold]] | None
     return Examination(_unexplained(findings, units), frozenset(unseen), tuple(checks), missing)
 
 
-def needed(need: str) -> str:
+def needed(need: str, *, recorded: bool = False) -> str:
     """A detector's need in words: `lr|setting:lr` -> "the learning rate, logged (lr)"."""
     first = need.split("|")[0]
     if first == "val/*":
@@ -88,7 +89,7 @@ def needed(need: str) -> str:
     if first == "fact:data_files":
         return _NEEDED["data"]
     if first.startswith("fact:") or (first.endswith("/*") and first != "loss/*"):
-        return _NEEDED["recording"]
+        return _NOT_IN_RECORDING if recorded else _NEEDED["recording"]
     if first.startswith("setting:"):
         return f"the setting {first.removeprefix('setting:')} in the configuration"
     return _NEEDED.get(first, f"{first.rstrip('/*')}, logged")

@@ -51,8 +51,9 @@ class Inside:
         return max((one["patience"] for one in restoring if isinstance(one.get("patience"), int)), default=0)
 
     def concerns(self, area: str) -> bool:
-        """Whether the detectors of an area are asked: of what is at rest only those it was measured for."""
-        return not self.checked or area in words(self.checked, "areas")
+        """Whether the detectors of an area are asked: of what is at rest those it was measured for, of a
+        training all but those of checkpoints."""
+        return area in words(self.checked, "areas") if self.checked else area != "weights"
 
     def layers(self, statistic: str) -> dict[str, Curve]:
         """The curves of `grad_norm/<layer>` and the like, the layer nearest to the input first."""

@@ -28,6 +28,7 @@ _BOTH_SIDES = ("accuracy", "f1", "auc", "iou", "dice", "r2", "precision", "recal
 _RISING, _CLEAR_GAIN = ("accuracy", "f1", "auc", "r2", "map50"), 0.05
 _GOOD = 0.85
 _HEAVY_DROPOUT = 0.8
+_AS_GOOD = 0.05
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,11 @@ class AgainstSimple:
     z: float
     classes: bool
     step: float
+
+    @property
+    def as_good(self) -> bool:
+        """Whether the model reaches what simple ones do, to within a little."""
+        return self.reached >= self.simple - _AS_GOOD
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,6 @@ def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
         )
     thin = next((f.text for f in examination.findings if f.id == "run_too_short"), None)
     wanted = [text for need, text in _WANTED if not case.has(need)]
-    blind = sum(check.status == "skipped" for check in examination.checks)
     lines = [thin] if thin else []
     stop = case.harm.undecided
     if stop is not None:
@@ -128,7 +127,6 @@ def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
                 else "."
             )
         )
-    lines.append(f"{blind} of {len(examination.checks)} checks could not be made.")
     if wanted:
         lines.append(f"Log {'; '.join(wanted)}.")
     else:
@@ -177,7 +175,7 @@ def _steady(case: Case) -> list[str]:
 def _level(case: Case) -> list[str]:
     """How good the answers are: scores, and what simple models reach on the same samples."""
     level = case.level.against_simple
-    if level is not None and level.z >= 5.0 and level.reached >= level.simple:
+    if level is not None and level.z >= 5.0 and level.as_good:
         what = "of the answers are right" if level.classes else "of the variance is explained"
         return [f"{level.reached:.0%} {what}; a straight line or neighbours reach {level.simple:.0%}."]
     scores = case.level.validation_scores or case.level.scores

@@ -35,8 +35,6 @@ _EVIDENCE_SHOWN = 3
 _REASONS_SHOWN = 3
 _SURE = 0.5
 _PATCH_SHOWN = 8
-# A model that reaches what simple ones do, to within this, has learned something.
-_AS_GOOD = 0.05
 # What takes short runs of its own, which a recording cannot answer.
 _ONLY_PREFLIGHT = "whether one batch can be learned, and inputs and labels matter"
 
@@ -140,8 +138,10 @@ def _no_problem(diagnosis: Diagnosis) -> Iterator[Block]:
     label = "why" if diagnosis.verdict == "healthy" else "to do"
     if diagnosis.reasons:
         yield Items(diagnosis.reasons[:_REASONS_SHOWN], label)
+    well = diagnosis.verdict == "healthy"  # then what was measured is shown, and no cause of an illness
     noticed: list[Prose] = [
-        (Span(sentence(one, diagnosis.run)), ". ", one.summary) for one in minor(diagnosis)
+        one.summary if well else (Span(sentence(one, diagnosis.run)), ". ", one.summary)
+        for one in minor(diagnosis)
     ]
     noticed += [seen_at(sign) for sign in further_signs(diagnosis)]
     if noticed:
@@ -157,10 +157,9 @@ def _preflight(run: Run) -> str:
     """The command that would say more of a run that may be well, where nothing measured says that it is."""
     level, program = case_of(run).level, _program(run)
     found = level.against_simple
-    as_good = found is not None and found.reached >= found.simple - _AS_GOOD
     if (
         not program
-        or as_good
+        or (found is not None and found.as_good)
         or level.good
         or level.answers_right
         or any(entry.command == "preflight" for entry in pool_of(run))

@@ -279,7 +279,7 @@ def blind_spots(coverage: Sequence[Check]) -> list[tuple[str, list[str]]]:
     return sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
 
 
-def not_checked(coverage: Sequence[Check], most: int = 3) -> str:
+def not_checked(coverage: Sequence[Check], most: int = 1) -> str:
     """`17 not checked because 7 need the gradient norm, 10 other things`; empty when all ran."""
     blind = blind_spots(coverage)
     if not blind:

@@ -56,11 +56,11 @@ class Fingerprints:
         others: Others = (),
     ) -> None:
         """A batch that a step is taken on, with its targets where there is one for each sample."""
+        if source == "model":
+            self._offsets.add(inputs, target)
         rows = rows_of(inputs)
         if rows is None:
             return
-        if source == "model":
-            self._offsets.add(inputs, target)
         self._every_row &= len(rows) == inputs.shape[0]
         if source == "model" and is_real(inputs):
             self._training.add(rows)
@@ -149,6 +149,11 @@ class Fingerprints:
         batches = self._evaluated.get(group)
         return len(self._evaluated) < _GROUPS if batches is None else len(batches) < _VALIDATED
 
+    def sequence_facts(self) -> dict[str, object]:
+        """Where the targets of sequences stand in their inputs."""
+        offsets = self._offsets.facts()
+        return {"token_offsets": offsets} if offsets else {}
+
     def facts(self) -> dict[str, object]:
         """What the end of a training shows of its samples."""
         if not self._samples:
@@ -173,8 +178,6 @@ class Fingerprints:
         if self._targets_at is not None and self._batches_compared >= 3:
             places = np.flatnonzero(self._targets_at)
             facts["target_in_input"] = {"batches": self._batches_compared, "places": places[:8].tolist()}
-        if offsets := self._offsets.facts():
-            facts["token_offsets"] = offsets
         held_out = self._least_known()
         if held_out:
             facts["validation"] = held_out | self._differences() | {"every_row": self._every_row_judged}

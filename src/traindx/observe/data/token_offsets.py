@@ -17,25 +17,35 @@ class TokenOffsets:
         self._all = dict.fromkeys(_OFFSETS, 0)
 
     def add(self, inputs: Tensor, target: Tensor | None) -> None:
-        """A batch of tokens and what is to be predicted, as a table or in one row; other data is left out."""
-        if target is None or self._all[0] >= _MOST or len(inputs.shape) != 2 or is_real(inputs):
+        """A batch of tokens and what is to be predicted, as a table or in one row; other data is left out.
+
+        A recurrent network that is called once for each place gets one token of each row.
+        """
+        if target is None or self._all[0] >= _MOST or is_real(inputs) or is_real(target):
+            return
+        if len(inputs.shape) == 1 and inputs.shape == target.shape:
+            self._count(0, host(target), host(inputs))
+            return
+        if len(inputs.shape) != 2:
             return
         rows, width = (int(one) for one in inputs.shape)
         length = size(target) // max(1, rows)
-        if is_real(target) or size(target) != rows * length or not max(_OFFSETS) < length <= width:
+        if size(target) != rows * length or not max(_OFFSETS) < length <= width:
             return
         tokens, wanted = host(inputs[:_ROWS]), host(target.reshape(rows, length)[:_ROWS])
         for offset in _OFFSETS:
-            at, given = _pairs(wanted, tokens, offset)
-            counted = (at != IGNORED) & (at != 0)
-            self._all[offset] += int(counted.sum())
-            self._same[offset] += int((counted & (at == given)).sum())
+            self._count(offset, *_pairs(wanted, tokens, offset))
+
+    def _count(self, offset: int, wanted: Values, given: Values) -> None:
+        counted = (wanted != IGNORED) & (wanted != 0)
+        self._all[offset] += int(counted.sum())
+        self._same[offset] += int((counted & (wanted == given)).sum())
 
     def facts(self) -> dict[str, float]:
         """The share of targets that are the token so many places further on."""
         if self._all[0] < _LEAST:
             return {}
-        return {str(one): round(self._same[one] / max(1, self._all[one]), 4) for one in _OFFSETS}
+        return {str(one): round(self._same[one] / self._all[one], 4) for one in _OFFSETS if self._all[one]}
 
 
 def _pairs(wanted: Values, tokens: Values, offset: int) -> tuple[Values, Values]:

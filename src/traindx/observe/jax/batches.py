@@ -60,7 +60,10 @@ class StepBatches:
 
     def facts(self) -> dict[str, Any]:
         """What only the end shows."""
-        return {"classes": self.batches.classes(), "samples": self.samples.facts()}
+        return {
+            "classes": self.batches.classes(),
+            "samples": self.samples.facts(),
+        } | self.samples.sequence_facts()
 
 
 def inputs_and_targets(notes: Notes, given: list[Any]) -> tuple[int | None, int | None]:

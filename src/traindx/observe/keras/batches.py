@@ -40,4 +40,7 @@ class SampledBatches:
 
     def facts(self) -> dict[str, Any]:
         """What only the end shows."""
-        return {"classes": self.batches.classes(), "samples": self.samples.facts()}
+        return {
+            "classes": self.batches.classes(),
+            "samples": self.samples.facts(),
+        } | self.samples.sequence_facts()

@@ -96,7 +96,7 @@ class StepSampler:
     def whole_facts(self) -> dict[str, object]:
         """What only all samples together show."""
         facts = {"tokens": self.tokens.facts(), "followers": self.followers.record()}
-        return {name: fact for name, fact in facts.items() if fact}
+        return {name: fact for name, fact in facts.items() if fact} | self.samples.sequence_facts()
 
     def saw_loss(self, name: str, output: torch.Tensor, target: torch.Tensor) -> None:
         """What reached a loss function in this step: the first gives the names, others bear their own."""

@@ -135,10 +135,8 @@ def _dropout(model: Fact) -> str:
 
 def _data(case: Case) -> Iterator[BriefFact]:
     loaders = case.inside.loaders
-    rows = [
-        (one.get("role"), one.get("dataset"), one.get("samples"), one.get("batch_size"), one.get("workers"))
-        for one in loaders
-    ]
+    columns = ("role", "dataset", "samples", "batch_size", "workers")
+    made = Counter(tuple(one.get(column) for column in columns) for one in loaders)
     parts = [_loader(one) for one in loaders[:4] if number(one, "samples")]
     samples = case.inside.fact("samples")
     if features := number(samples, "features"):
@@ -146,7 +144,8 @@ def _data(case: Case) -> Iterator[BriefFact]:
         dtype = word(kind, "dtype") if isinstance(kind, Mapping) else ""
         parts.append(f"{features:,.0f} numbers a sample {dtype}".rstrip())
     if parts:
-        heads = ("role", "data set", "samples", "batch", "workers")
+        heads = ("role", "data set", "samples", "batch", "workers", "loaders")
+        rows = [(*loader, times) for loader, times in made.items()]
         yield BriefFact("data", "; ".join(dict.fromkeys(parts)), 9, table=table(heads, rows))
     shares = case.task.class_shares
     if shares:

@@ -38,7 +38,7 @@ def targets_empty(
     return None
 
 
-@Detector("Targets equal inputs", needs=("fact:samples",), family="token_offset")
+@Detector("Targets equal inputs", needs=("fact:token_offsets",), family="token_offset")
 def targets_equal_inputs(
     case: Case, *, same_share: float = 0.97, other_share: float = 0.9, copied_loss: float = 0.1
 ) -> Detected:
@@ -97,7 +97,7 @@ def _places(*places: int, batches: int = 6) -> Run:
 
 def _tokens(last: float, **shares: float) -> Run:
     offsets = {"-1": 0.1, "0": 0.1, "1": 0.1, "2": 0.1} | {key.strip("_"): v for key, v in shares.items()}
-    return run({"loss": decay(60, 3.0, last)}, facts={"samples": {"taken": 300, "token_offsets": offsets}})
+    return run({"loss": decay(60, 3.0, last)}, facts={"token_offsets": offsets})
 
 
 @Detector("Large targets", needs=("target/mean",), family="input_scale")
@@ -121,7 +121,7 @@ def targets_large(case: Case, *, min_rms: float = 30.0, full_strength_at: float 
     return Finding(sentence, strength=strength(rms, min_rms, full_strength_at), numbers=numbers)
 
 
-@Detector("Targets are not the next token", needs=("fact:samples",), family="token_offset")
+@Detector("Targets are not the next token", needs=("fact:token_offsets",), family="token_offset")
 def tokens_shifted(case: Case, *, same_share: float = 0.97, other_share: float = 0.9) -> Detected:
     """A model of sequences is not asked for the next token but for another one of its input.
 
@@ -155,7 +155,7 @@ def tokens_shifted(case: Case, *, same_share: float = 0.97, other_share: float =
 
 def _shifted_tokens(last: float, **shares: float) -> Run:
     told = {"-1": 0.1, "0": 0.1, "1": 0.1, "2": 0.1, "3": 0.1} | {k.strip("_"): v for k, v in shares.items()}
-    return run({"loss": decay(60, 3.0, last)}, facts={"samples": {"taken": 300, "token_offsets": told}})
+    return run({"loss": decay(60, 3.0, last)}, facts={"token_offsets": told})
 
 
 def cases() -> Cases:

@@ -165,7 +165,7 @@ def _facts_loss_below_past(ahead: float) -> dict[str, object]:
     tokens = {"targets": 5000, "entropy": 2.5, "given_two": 0.73, "contexts": 60}
     return {
         "tokens": tokens,
-        "samples": {"token_offsets": {"0": 0.1, "1": ahead}},
+        "token_offsets": {"0": 0.1, "1": ahead},
         "losses": [{"function": "cross_entropy", "reduction": "mean"}],
     }
 

@@ -88,6 +88,7 @@ class Detector:
     is summed up, never reset, does not diverge. About causes it has no rows for it says what the finding says
     that it `counts_as`: another view of the same thing. `harms` names what a finding must have done to the
     training to be of the severity it has (`traindx.evidence.harm` lists the kinds); without that it is low.
+    What is read in the source is withdrawn where a detector it is `measured_by` looked and found nothing.
     """
 
     title: str
@@ -98,6 +99,7 @@ class Detector:
     guards: tuple[str, ...] = ()
     counts_as: str = ""
     harms: str = ""
+    measured_by: str = ""
     id: str = ""
     area: str = ""
     page: str = ""

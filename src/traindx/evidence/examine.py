@@ -78,7 +78,9 @@ def examine(case: Case, thresholds: Mapping[str, Mapping[str, Threshold]] | None
             else:
                 findings.append(answer)
             checks.append(Check(unit.id, "ran", seen=answer is not None))
-    return Examination(_unexplained(findings, units), frozenset(unseen), tuple(checks), missing)
+    refuted = {unit.id for unit in units if unit.measured_by in unseen}
+    left = [finding for finding in findings if finding.id not in refuted]
+    return Examination(_unexplained(left, units), frozenset(unseen), tuple(checks), missing)
 
 
 def needed(need: str, *, recorded: bool = False) -> str:

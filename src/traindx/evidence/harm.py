@@ -214,10 +214,12 @@ class Harm:
         """A standstill that may be the floor of the task or a training that is stuck: nothing says which.
 
         Decided where a score is good, the rate came down as planned, the loss is that of a language model or
-        a fine-tuning (they end high), or simple models on recorded samples were asked.
+        a fine-tuning (they end high), or the training was recorded and nothing shows that neither the model
+        nor simple ones do better than guesses.
         """
         case, stop, loss = self._case, self.standstill, self._case.loss
-        if stop is None or loss is None or case.inside.recorded or loss.course.starts_late:
+        decided = case.inside.recorded and not case.level.says_nothing
+        if stop is None or loss is None or decided or loss.course.starts_late:
             return None
         lowered = case.lr is not None and len(case.lr) > 2 and case.lr.y[-1] < _HALF * case.lr.y.max()
         ends_high = case.task.predicts_tokens or case.task.fine_tuned or bool(case.traits)

@@ -29,6 +29,7 @@ _RISING, _CLEAR_GAIN = ("accuracy", "f1", "auc", "r2", "map50"), 0.05
 _GOOD = 0.85
 _HEAVY_DROPOUT = 0.8
 _AS_GOOD = 0.05
+_SOMETHING = 0.2
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,16 @@ class Level:
             return None
         step = float(right.x[-1]) if right is not None else case.run.last_step or 0.0
         return AgainstSimple(simple, max(reached), z, bool(classes), step)
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether the model was held against simple ones, and none of them does much better than guesses:
+        then nothing shows whether more could be learned."""
+        found = self.against_simple
+        if found is None:
+            return False
+        guessed = max(self._case.task.class_shares.values(), default=0.0) if found.classes else 0.0
+        return max(found.reached, found.simple) - guessed < _SOMETHING * (1.0 - guessed)
 
     def beats_simple(self, *, slack: float = 0.02, z: float = 5.0) -> bool:
         """Whether simple models find something in the inputs, and the model has got all of it."""

@@ -28,6 +28,8 @@ _LEAST_BITS = 0.05
 # than the rival's own evidence.
 _POINTS = 1.0
 _EXPLAINS = 0.5
+# A finding of so many bits proves its cause: what else the cause might have shown takes nothing from it.
+_PROVES = 6.0
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,8 @@ def evidence_on(cause: Cause, observations: Observations, pointing: Mapping[str,
     for finding_id, weight in cause.evidence.items():
         family = observations.unseen.get(finding_id)
         if family is None or family in strongest or not weight.unseen:
+            continue
+        if own >= _PROVES and weight.unseen < 0:
             continue
         text = f"Checked, not found: {observations.titles.get(finding_id, finding_id)}."
         current = absent.get(family)

@@ -107,10 +107,7 @@ def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
     if stop is not None:
         lines.append(
             f"The loss has stood at {short(stop.level)} for {stop.share:.0%} of the run: whether that is the "
-            "floor of the task or a training that is stuck, this log does not show. "
-            + ("" if case.level.scores else "A score (accuracy, F1, R2) would help. ")
-            + "What others reach on this data would decide it; so would a few epochs at a tenth of the "
-            "learning rate."
+            "floor of the task or a training that is stuck, this log does not show. " + _decides(case)
         )
     elif not case.surrogate and not thin:
         lines.append(
@@ -129,9 +126,26 @@ def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
         )
     if wanted:
         lines.append(f"Log {'; '.join(wanted)}.")
-    else:
+    elif stop is None:
         lines.append("Let it run longer, or log more often, and diagnose again.")
     return tuple(lines)
+
+
+def _decides(case: Case) -> str:
+    """What would tell a floor from a training that is stuck."""
+    compared = case.level.against_simple
+    if compared is not None:
+        right = "of the answers are right" if compared.classes else "of the variance is explained"
+        return (
+            f"{compared.reached:.0%} {right}, and a straight line or neighbours reach {compared.simple:.0%}: "
+            "the targets hardly follow from the inputs, or nothing finds it. Check samples with their "
+            "targets as they reach the model; traindx preflight tests whether inputs and labels matter."
+        )
+    score = "" if case.level.scores else "A score (accuracy, F1, R2) would help. "
+    return (
+        f"{score}What others reach on this data would decide it; so would a few epochs at a tenth of the "
+        "learning rate."
+    )
 
 
 def _fell(what: str, curve: Curve | None) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from traindx.checkup.data.group_changes import group_changes
 from traindx.checkup.data.part import DataPart
-from traindx.core.nouns import FloatArray
+from traindx.core.nouns import BoolArray, FloatArray
 
 _SENTINELS = (-99.0, -999.0, -9999.0, -99999.0, -999999.0, 999.0, 9999.0, 99999.0, 999999.0, -888.0, -777.0)
 _MACHINE = (-32768.0, 65535.0, -2147483648.0, 2147483647.0)
@@ -115,8 +115,8 @@ def copied_columns(part: DataPart) -> Iterator[dict[str, Any]]:
 
 
 def unit_changes(part: DataPart) -> list[dict[str, Any]]:
-    """Columns whose scale changes at one row of the file, all at once, while most others stay; of all
-    groups or of a few of them.
+    """Columns whose scale changes at one row of the file, or within a stretch of rows, all at once, while
+    most others stay; of all groups or of a few of them.
     """
     if len(part) < 200 or (part.array and len(part.names) > 100):
         return []
@@ -143,49 +143,74 @@ def _change(part: DataPart, name: str) -> dict[str, Any] | None:
     edges = np.linspace(0, len(series), blocks + 1).astype(int)
     quarters = np.array([np.quantile(series[a:b], (0.25, 0.5, 0.75)) for a, b in pairwise(edges)])
     middles, widths = quarters[:, 1], quarters[:, 2] - quarters[:, 0]
-    cut = max(range(3, blocks - 2), key=lambda at: _jump(middles, at))
-    apart = _apart(middles, widths, cut)
-    if apart is None:
+    for stretches in (_to_the_end(blocks), _within(blocks)):
+        first, last = max(stretches, key=lambda one: _jump(middles, _marked(blocks, *one)))
+        inside = _marked(blocks, first, last)
+        apart = _apart(middles, widths, inside)
+        if apart is not None:
+            break
+    else:
         return None
-    sides = [float(np.median(side)) for side in (middles[:cut], middles[cut:])]
-    row = int(part.rows[here[_sharpened(series, edges[cut], len(series) // blocks)]])
-    fact = {"table": part.name, "column": name, "row": row, "before": sides[0], "after": sides[1]}
-    return {**fact, **apart}
+    before, after = (float(np.median(middles[side])) for side in (~inside, inside))
+    of_the_stretch = np.abs(series - after) < np.abs(series - before)
+    reach = len(series) // blocks
+    row = int(part.rows[here[_sharpened(of_the_stretch, edges[first], reach)]])
+    fact = {"table": part.name, "column": name, "row": row, "before": before, "after": after, **apart}
+    if last < blocks:
+        fact["last_row"] = int(part.rows[here[_sharpened(~of_the_stretch, edges[last], reach) - 1]])
+    return fact
 
 
-def _jump(values: FloatArray, cut: int) -> float:
-    """How far apart the means of both sides are, in standard errors."""
-    sides = values[:cut], values[cut:]
+def _to_the_end(blocks: int) -> list[tuple[int, int]]:
+    """The stretches of blocks from some place on."""
+    return [(first, blocks) for first in range(3, blocks - 2)]
+
+
+def _within(blocks: int) -> list[tuple[int, int]]:
+    """The stretches of a few blocks that leave most of them outside, on both sides."""
+    return [
+        (first, last)
+        for first in range(1, blocks - 2)
+        for last in range(first + 2, min(blocks, first + blocks // 2 + 1))
+    ]
+
+
+def _marked(blocks: int, first: int, last: int) -> BoolArray:
+    marks = np.zeros(blocks, bool)
+    marks[first:last] = True
+    return marks
+
+
+def _jump(values: FloatArray, inside: BoolArray) -> float:
+    """How far apart the means inside and outside of a stretch are, in standard errors."""
+    sides = values[~inside], values[inside]
     spread = np.sqrt(sum(float(side.var()) / len(side) for side in sides)) + 1e-12 * (
         1 + np.abs(values).max()
     )
     return float(abs(sides[0].mean() - sides[1].mean()) / spread)
 
 
-def _sharpened(series: FloatArray, edge: int, reach: int) -> int:
-    """The row near the edge of a block at which the values change."""
-    start, stop = max(0, edge - reach), min(len(series), edge + reach)
-    near = series[start:stop]
-    middle = (float(np.median(series[:start])) + float(np.median(series[stop:]))) / 2
-    above = near > middle if np.median(series[stop:]) > middle else near < middle
-    score = np.cumsum(np.where(above, -1, 1))
+def _sharpened(after: BoolArray, edge: int, reach: int) -> int:
+    """The row near the edge of a block from which on most values are those of the stretch after it."""
+    start, stop = max(0, edge - reach), min(len(after), edge + reach)
+    score = np.cumsum(np.where(after[start:stop], -1, 1))
     return start + int(score.argmax()) + 1 if len(score) else edge
 
 
-def _apart(middles: FloatArray, widths: FloatArray, cut: int) -> dict[str, float] | None:
-    """How the blocks before a row differ from those after: both sides steady, and a jump between them."""
+def _apart(middles: FloatArray, widths: FloatArray, inside: BoolArray) -> dict[str, float] | None:
+    """How the blocks of a stretch differ from the others: both steady, and a jump between them."""
     if min(widths) <= 0:
         return None
     logs = np.log(widths)
-    ratio = float(np.exp(np.median(logs[cut:]) - np.median(logs[:cut])))
-    away = abs(float(np.median(middles[cut:]) - np.median(middles[:cut])))
+    ratio = float(np.exp(np.median(logs[inside]) - np.median(logs[~inside])))
+    away = abs(float(np.median(middles[inside]) - np.median(middles[~inside])))
     shift = away / float(np.median(widths))
-    unsteady = max(float(middles[:cut].std()), float(middles[cut:].std()))
+    unsteady = max(float(middles[~inside].std()), float(middles[inside].std()))
     sharp = away > 6 * unsteady and shift >= 1
-    scaled = max(ratio, 1 / ratio) >= 1.4 and _jump(logs, cut) >= (4 if sharp else 8)
+    scaled = max(ratio, 1 / ratio) >= 1.4 and _jump(logs, inside) >= (4 if sharp else 8)
     if not (scaled and shift >= 0.3) and shift < 6:
         return None
     # Where a side wanders, the change is the data's own course.
-    if unsteady > away / 3 or max(float(logs[:cut].std()), float(logs[cut:].std())) > 0.5:
+    if unsteady > away / 3 or max(float(logs[~inside].std()), float(logs[inside].std())) > 0.5:
         return None
     return {"ratio": ratio, "shift": shift, "steady": away / max(unsteady, 1e-300)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import zlib
 from collections import Counter
 from typing import Any
@@ -14,13 +15,16 @@ from traindx.core import files
 from traindx.core.nouns import Unreadable
 
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
+_MASKS = re.compile(r"(?:mask|label|annotation|segmentation|ground_?truth)s?[^/\\]*[/\\]", re.I)
 _MOST, _BYTES_MOST, _SIDE = 3_000, 40 << 20, 12
 _PIXELS_MOST = 60_000_000
 
 
 def image_parts(folder: str) -> tuple[list[DataPart], dict[str, Any]]:
     """A part for each split of a folder, and what was seen of its files."""
-    paths = sorted(_images(folder))
+    every = sorted(_images(folder))
+    # Masks are targets: of one colour where nothing is to be found, and with channels of their own.
+    paths = [path for path in every if not _MASKS.search(os.path.relpath(path, folder))] or every
     if len(paths) > 50 * _MOST:
         paths = paths[: 50 * _MOST]
     kept = (

@@ -16,7 +16,7 @@ from traindx.checkup.data.columns import column_facts, copied_columns, unit_chan
 from traindx.checkup.data.files import TABLES, joined_targets, read_file
 from traindx.checkup.data.images import has_images, image_parts
 from traindx.checkup.data.pairs import pair_facts, repeats
-from traindx.checkup.data.part import DataPart, last_column, split_of, target_among
+from traindx.checkup.data.part import DataPart, column_of_classes, last_column, split_of, target_among
 from traindx.checkup.data.stored import documents, statistic_facts, vocabulary_facts
 from traindx.checkup.data.targets import target_facts
 from traindx.core import files
@@ -59,10 +59,12 @@ def profile(
     seconds: float = math.inf,
     lines: Mapping[str, str] | None = None,
     guess: bool = False,
+    classes: Sequence[int] = (),
 ) -> dict[str, Any]:
     """What is measured of files and folders; `lines` say where a script opens them.
 
-    With `guess` the last column is the target where none is called like one.
+    Where no column is called like a target it is the one whose values are as frequent as the `classes` that
+    a training was seen to learn; with `guess`, the last one.
     """
     clock = Clock(seconds)
     parts: list[DataPart] = []
@@ -84,7 +86,7 @@ def profile(
         parts += found
         entry |= _described(path, found)
     facts = _stored(paths, parts, clock)
-    facts |= measured(prepared(parts, target, guess=guess), clock)
+    facts |= measured(prepared(parts, target, guess=guess, classes=classes), clock)
     facts |= {"data_files": listed, "data_images": images}
     facts["data_checked"] = {"seconds": round(clock.spent, 2), "left_out": clock.left_out}
     plain: dict[str, Any] = _plain(facts)
@@ -122,16 +124,18 @@ def _described(path: str, parts: Sequence[DataPart]) -> dict[str, Any]:
     return described
 
 
-def prepared(parts: Iterable[DataPart], target: str = "", *, guess: bool = False) -> list[DataPart]:
-    """Parts with their targets: from a file of their own, by the name given, split by a column that says
-    so.
+def prepared(
+    parts: Iterable[DataPart], target: str = "", *, guess: bool = False, classes: Sequence[int] = ()
+) -> list[DataPart]:
+    """Parts with their targets: from a file of their own, by the name given, by the classes of a training;
+    split by a column that says so.
     """
     found: list[DataPart] = []
     for part in joined_targets(list(parts)):
         if target and (target in part.names or target in part.words):
             part = replace(part, target=target)
         elif not part.target:
-            named = target_among([*part.names, *part.words])
+            named = target_among([*part.names, *part.words]) or column_of_classes(part, classes)
             part = replace(part, target=named or (last_column(part) if guess else ""))
         found += _by_split(part)
     return found

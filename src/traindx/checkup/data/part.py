@@ -32,6 +32,8 @@ _IDENTITIES = re.compile(
     re.I,
 )
 _CLASSES_MOST = 50
+# So many targets show how frequent each class is.
+_COUNTED = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +198,23 @@ def target_among(names: Sequence[str], preferred: str = "") -> str:
             return name
     tails = [name for name in names if re.search(r"(?:^|_)(?:label|target|class|outcome)$", name, re.I)]
     return tails[0] if len(tails) == 1 else ""
+
+
+def column_of_classes(part: DataPart, counts: Sequence[int]) -> str:
+    """The only column whose values are as frequent as the classes that were counted; empty where none is."""
+    if part.array or len(counts) < 2 or sum(counts) < _COUNTED:
+        return ""
+    wanted = np.sort(np.array(counts, dtype=np.float64))[::-1] / sum(counts)
+    fits = []
+    for name in (*part.names, *part.words):
+        values = part.column(name)
+        every = np.array(part.words[name], dtype=str) if values is None else values[np.isfinite(values)]
+        shares = np.sort(np.unique(every, return_counts=True)[1])[::-1] / max(1, len(every))
+        if len(shares) == len(wanted) and not part.is_key(name):
+            error = np.sqrt(shares * (1 - shares) / min(sum(counts), len(every)))
+            if (np.abs(shares - wanted) <= 0.01 + 4 * error).all():
+                fits.append(name)
+    return fits[0] if len(fits) == 1 else ""
 
 
 def last_column(part: DataPart) -> str:

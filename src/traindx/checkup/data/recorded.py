@@ -21,7 +21,8 @@ FILE = "data.json"
 SECONDS = 6.0
 _SECONDS_ASKED = 120.0
 _CHECKPOINTS = (".pt", ".pth", ".ckpt", ".safetensors", ".h5", ".keras")
-_TARGET_NAME = re.compile(r"(?:^|_)(?:y|labels?|targets?|outcomes?)(?:_|$)", re.I)
+_CHECKPOINT_MOST, _CHECKPOINTS_MOST = 2 << 30, 4
+_TARGET_NAME = re.compile(r"(?:^|_)(?:ys?|labels?|targets?|outcomes?)(?:_|$)", re.I)
 _UNREPORTED = (".parquet", ".arrow")
 
 
@@ -49,12 +50,60 @@ def check_recording(folder: str | os.PathLike[str], *, seconds: float = SECONDS)
     script = _script(facts)
     lines = files_of(facts, script)
     data = [path for path in lines if not path.lower().endswith(_CHECKPOINTS)]
-    if not data:
+    loaded = _loaded_checkpoints(facts, lines)
+    if not data and not loaded:
         return {}
-    found = profile(data, target=target_in(script), seconds=seconds, lines=lines)
+    found = profile(
+        data, target=target_in(script), seconds=seconds, lines=lines, classes=_class_counts(facts)
+    )
+    for path in loaded:
+        entry = {"path": path, "name": os.path.basename(path), "line": lines[path]}
+        try:
+            found.setdefault("data_checkpoints", []).extend(_damage(path))
+        except Unreadable as error:
+            entry["why"] = str(error).removeprefix(f"{path}: ")
+        found["data_files"].append(entry)
     found["recording"] = os.fspath(folder)
     (Path(folder) / FILE).write_text(json.dumps(found))
     return found
+
+
+def _loaded_checkpoints(facts: Mapping[str, Any], lines: Mapping[str, str]) -> list[str]:
+    """The checkpoints that a training read and had not written itself."""
+    began = facts.get("started")
+    listed = facts.get("files_read")
+    before = {
+        one.get("path")
+        for one in (listed if isinstance(listed, list) else ())
+        if isinstance(one, Mapping)
+        and isinstance(changed := one.get("modified"), float)
+        and isinstance(began, int | float)
+        and changed < began
+    }
+    found = [path for path in lines if path.lower().endswith(_CHECKPOINTS) and path in before]
+    return [path for path in found if os.path.getsize(path) <= _CHECKPOINT_MOST][:_CHECKPOINTS_MOST]
+
+
+def _damage(path: str) -> list[dict[str, Any]]:
+    """What the check of a checkpoint finds in it that is worth acting on."""
+    from traindx.checkup.weights import checkpoint
+    from traindx.engine import diagnose
+
+    problems = diagnose(checkpoint.run(CheckRequest((path,)))).problems
+    return [
+        {"file": os.path.basename(path), "text": finding.text, "severity": finding.severity}
+        for problem in problems
+        for finding in problem.findings
+        if finding.severity != "low"
+    ]
+
+
+def _class_counts(facts: Mapping[str, Any]) -> list[int]:
+    """How often each class was a target in the batches that were sampled."""
+    counted = facts.get("classes")
+    if not isinstance(counted, Mapping):
+        return []
+    return [count for count in counted.values() if isinstance(count, int)]
 
 
 def files_of(facts: Mapping[str, Any], script: Script | None) -> dict[str, str]:
@@ -106,13 +155,21 @@ def target_in(script: Script | None) -> str:
     """The column that a script takes its targets from: named where something called a target is set."""
     for source in script.sources if script is not None else ():
         for node in ast.walk(source.tree):
-            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                for target in targets:
-                    for name, value in _matched(target, node.value):
-                        if _TARGET_NAME.search(name) and (column := _column(value)):
-                            return column
+            for name, value in _set(node):
+                if _TARGET_NAME.search(name) and (column := _column(value)):
+                    return column
     return ""
+
+
+def _set(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Names, with what is assigned or appended to them."""
+    if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            yield from _matched(target, node.value)
+    elif isinstance(node, ast.Call) and node.args and isinstance(node.func, ast.Attribute):
+        name = ast.unparse(node.func.value)
+        if node.func.attr == "append":
+            yield name, node.args[0]
 
 
 def _matched(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:

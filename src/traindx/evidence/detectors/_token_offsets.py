@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 from traindx.evidence.case import Case
 from traindx.evidence.inside import number
+from traindx.evidence.sampled import part
 
 
 def token_offsets(case: Case) -> Mapping[int, float]:
     """The share of targets that are the input token so many places on; empty where there are no tokens."""
-    recorded = case.inside.fact("token_offsets")
+    recorded = case.inside.fact("token_offsets") or part(case.inside.fact("samples"), "token_offsets")
     return {int(key): number(recorded, key) or 0.0 for key in recorded if key.lstrip("-").isdigit()}
 
 

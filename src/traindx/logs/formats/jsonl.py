@@ -3,14 +3,15 @@
 Keys may differ from line to line; nested objects become names with `/`. Bare NaN and Infinity are
 values, null is a gap. A column of words like `"split": "val"` gives the split of its rows. Torn
 and foreign lines are skipped and counted. Lines whose objects have no step and no known metric
-(data sets of prompts, for example) are not taken for a training. A first line that holds the settings
-(`{"config": {"lr": 3e-4}}`) is read as such.
+(data sets of prompts, for example) are not taken for a training. A first line that holds the settings, as
+an object (`{"config": {"lr": 3e-4}}`) or as values that no later line has, is read as such.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from traindx.core import names
 from traindx.core.nouns import Unreadable
 from traindx.core.units import Bundle, Claim, Reader
 from traindx.logs import generic, jsons
@@ -36,12 +37,24 @@ def read(bundle: Bundle) -> list[Log]:
     file = bundle.files[0]
     table = jsons.read_table(file)
     settings: dict[str, object] = {}
-    for key, value in (generic.head_rows(file) or [{}])[0].items():
-        if key.lower() in _SETTINGS and isinstance(value, Mapping):
-            settings |= value
-            for name in [name for name in table.values if name.startswith(f"{key}/")]:
-                del table.values[name]
+    first, *later = generic.head_rows(file) or [{}]
+    for key in _only_in(first, later):
+        value = first[key]
+        settings |= value if key.lower() in _SETTINGS and isinstance(value, Mapping) else {key: value}
+        for name in [name for name in table.values if name == key or name.startswith(f"{key}/")]:
+            del table.values[name]
     return generic.logs(table, config=settings)
+
+
+def _only_in(first: Mapping[str, object], later: Sequence[Mapping[str, object]]) -> list[str]:
+    """The keys of settings in the first line: those named so, and where the later lines count something that
+    the first does not, those that no later line has."""
+    named = [key for key, value in first.items() if key.lower() in _SETTINGS and isinstance(value, Mapping)]
+    known = set().union(*later)
+    counted = [key for key in known if key not in first and names.counter_rank(key) is not None]
+    if named or not later or not counted:
+        return named
+    return [key for key, value in first.items() if key not in known and not isinstance(value, list)]
 
 
 READER = Reader("jsonl", "JSON lines", 70, claim, read)

@@ -2,7 +2,19 @@
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Cases, Detected, Detector, Finding, Run, Skipped, number
+from traindx.evidence.detector import (
+    Case,
+    Cases,
+    Detected,
+    Detector,
+    Fact,
+    Finding,
+    Run,
+    Skipped,
+    number,
+    word,
+    words,
+)
 from traindx.evidence.detectors._number_text import percent, strength, text
 from traindx.evidence.detectors._token_offsets import only_offset, token_offsets
 from traindx.evidence.sampled import odd_objective, part, sampled, usual
@@ -19,8 +31,8 @@ def targets_empty(
     of four looks; or when all classes ever met are one.
 
     Silent where only a part is ignored, as in language models that learn answers only. Under {min_targets}
-    targets a single class says nothing. Known mistakes: training with one class on purpose (real against
-    made-up).
+    targets a single class says nothing. Silent about contrastive losses, whose first answer is always the
+    right one. Known mistakes: training with one class on purpose (real against made-up).
     """
     ignored = sampled(case, "target/ignored_share", min_samples)
     counts = {key: n for key, n in case.inside.fact("classes").items() if isinstance(n, int) and n > 0}
@@ -31,14 +43,22 @@ def targets_empty(
         sentence = f"In {percent(empty)} of the samples every target is one that the loss ignores (-100)."
         return Finding(sentence, "silent_defect", "high", float(ignored.x[0]))
     if len(counts) == 1 and sum(counts.values()) >= min_targets and len(case.inside.losses) == 1:
-        if odd_objective(case):
+        if odd_objective(case) or _similarities(case.inside.losses[0]):
             return Skipped()
         sentence = f"All {sum(counts.values())} sampled targets are class {next(iter(counts))}."
         return Finding(sentence, "silent_defect", "high", float(ignored.x[0]), strength=0.6)
     return None
 
 
-@Detector("Targets equal inputs", needs=("fact:token_offsets",), family="token_offset")
+def _similarities(loss: Fact) -> bool:
+    """Whether a loss compares the samples of a batch with each other: as many answers as samples, or answers
+    that are put together or divided by a temperature after the last layer."""
+    rows, _, columns = word(loss, "output_shape").partition("x")
+    square = rows.isdigit() and columns.isdigit() and abs(int(rows) - int(columns)) <= 2
+    return square or bool({*words(loss, "after_layers")} & {"Cat", "Div", "Bmm"})
+
+
+@Detector("Targets equal inputs", needs=("fact:token_offsets|fact:samples",), family="token_offset")
 def targets_equal_inputs(
     case: Case, *, same_share: float = 0.97, other_share: float = 0.9, copied_loss: float = 0.1
 ) -> Detected:
@@ -121,7 +141,7 @@ def targets_large(case: Case, *, min_rms: float = 30.0, full_strength_at: float 
     return Finding(sentence, strength=strength(rms, min_rms, full_strength_at), numbers=numbers)
 
 
-@Detector("Targets are not the next token", needs=("fact:token_offsets",), family="token_offset")
+@Detector("Targets are not the next token", needs=("fact:token_offsets|fact:samples",), family="token_offset")
 def tokens_shifted(case: Case, *, same_share: float = 0.97, other_share: float = 0.9) -> Detected:
     """A model of sequences is not asked for the next token but for another one of its input.
 
@@ -162,6 +182,9 @@ def cases() -> Cases:
     yield from targets_empty.fires(run({"target/ignored_share": [1.0] * 5}))
     facts = {"classes": {"0": 400}, "losses": [{"function": "cross_entropy"}]}
     yield from targets_empty.fires(run({"target/ignored_share": [0.0] * 5}, facts=facts))
+    compared = {"function": "cross_entropy", "output_shape": "256x255", "after_layers": ["Div", "Cat"]}
+    contrastive = {"classes": {"0": 400}, "losses": [compared]}
+    yield from targets_empty.silent(run({"target/ignored_share": [0.0] * 5}, facts=contrastive))
     yield from targets_empty.silent(
         run({"target/ignored_share": [0.8, 0.7, 0.9, 0.85]}),
         run({"target/ignored_share": [0.0] * 5}, facts={"classes": {"0": 400, "1": 90}}),

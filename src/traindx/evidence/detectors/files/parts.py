@@ -110,7 +110,12 @@ def _shifted(ratio: float, shift: float, first: float, second: float) -> dict[st
     )
 
 
-@Detector("A column changes its unit along the file", needs=NEEDS, family="odd_values_in_file")
+@Detector(
+    "A column changes its unit along the file",
+    needs=NEEDS,
+    family="odd_values_in_file",
+    explains=("file_labels_misaligned",),
+)
 def file_units_change(
     case: Case,
     *,
@@ -119,7 +124,8 @@ def file_units_change(
     min_steadiness: float = 4.0,
     min_range: float = 0.7,
 ) -> Detected:
-    """The scale of a column changes at one row of a data file: another unit or source.
+    """The scale of a column changes at one row of a data file, or within a stretch of rows: another unit or
+    source.
 
     Seen when both sides of a row are steady in themselves and differ sharply: in spread ({min_ratio} times
     or more) and level together, or in level alone by many times the spread, while most other columns stay as
@@ -148,11 +154,12 @@ def file_units_change(
             continue
         row, before, after = (number(change, key) or 0.0 for key in ("row", "before", "after"))
         phrase, places = reading(case, table)
+        last = number(change, "last_row")
+        rows = f"from row {round(row):,} on" if last is None else f"in rows {round(row):,} to {round(last):,}"
+        sides = ("before", "after") if last is None else ("elsewhere", "there")
         return Finding(
-            f"{table}: from row {round(row):,} on, the column {name} is on another scale (median "
-            f"{text(before)} "
-            f"before, {text(after)} after; its spread is {text(ratio)} times as large), all at "
-            "once, while the "
+            f"{table}: {rows}, the column {name} is on another scale (median {text(before)} {sides[0]}, "
+            f"{text(after)} {sides[1]}; its spread is {text(ratio)} times as large), all at once, while the "
             f"other columns stay: another unit or source{phrase}.",
             symptom="silent_defect",
             numbers={

@@ -147,6 +147,29 @@ def file_statistics_wrong(case: Case, *, max_offset: float = 0.5, min_share: flo
     return None
 
 
+@Detector("A damaged checkpoint is loaded", needs=NEEDS, family="checkpoint_in_file")
+def file_checkpoint_damaged(case: Case) -> Detected:
+    """A checkpoint that the training loads is damaged: layers of zeros, NaN, units without weights.
+
+    Seen when `traindx check` on the file finds something to act on. The training goes on from such weights
+    without a word, and ends worse than from the file as it was meant to be.
+
+    Silent about checkpoints that the training wrote itself, and about files that hold code. Known mistakes:
+    a model that was pruned on purpose.
+    """
+    for one in listed(case, "data_checkpoints"):
+        name = word(one, "file")
+        phrase, places = reading(case, name)
+        return Finding(
+            f"{name}: {word(one, 'text').rstrip('.')}{phrase}.",
+            symptom="silent_defect",
+            severity="high" if word(one, "severity") in ("high", "critical") else "medium",
+            numbers={"file": name},
+            places=places,
+        )
+    return None
+
+
 @Detector("Broken images", needs=NEEDS, family="odd_values_in_file")
 def file_images_broken(case: Case, *, min_flat: float = 0.02, min_other: float = 0.05) -> Detected:
     """Images of a folder cannot be decoded, or are of one colour throughout.
@@ -219,6 +242,13 @@ def file_vocabulary_misses(case: Case, *, min_known: float = 0.75) -> Detected:
 
 
 def cases() -> Cases:
+    empty = {
+        "file": "encoder.pt",
+        "text": "88 % of the units have no weights.",
+        "severity": "medium",
+    }
+    yield from file_checkpoint_damaged.fires(data("data_checkpoints", empty))
+    yield from file_checkpoint_damaged.silent(data(""))
     age = {"table": "a.csv", "column": "age"}
     yield from file_values_missing.fires(
         data("data_columns", age, missing=12, of=400, first_row=3),

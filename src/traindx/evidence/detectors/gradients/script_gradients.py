@@ -113,7 +113,7 @@ def _script(hidden: str = "self.first(x)", loss: str = "loss.backward()", setup:
     return parse_script(_TRAIN.format(hidden=hidden, loss=loss, setup=setup))
 
 
-@Detector("zero_grad missing", family="script_zero_grad")
+@Detector("zero_grad missing", family="script_zero_grad", measured_by="gradients_not_zeroed")
 def script_zero_grad_missing(training: Training) -> Places:
     """The training loop steps the optimizer but never clears the gradients.
 

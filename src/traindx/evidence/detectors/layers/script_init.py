@@ -114,7 +114,7 @@ def _every_layer(event: CallEvent) -> bool:
 _APPLIED = "def begin(m):\n    if isinstance(m, nn.{}): {}\nmodel.apply(begin)"
 
 
-@Detector("layers in a plain list", family="script_left_out")
+@Detector("layers in a plain list", family="script_left_out", measured_by="parameters_not_held")
 def script_layers_in_list(training: Training) -> Places:
     """Layers stand in a plain list, tuple or dict of a module, where PyTorch does not see them.
 

@@ -24,7 +24,9 @@ from traindx.source.roles import is_module
 from traindx.source.training import Step
 from traindx.source.values import Instance, Made, Value
 
-DETECTOR = Detector(title="layer not in the optimizer", family="script_left_out")
+DETECTOR = Detector(
+    title="layer not in the optimizer", family="script_left_out", measured_by="parameters_not_held"
+)
 _WEIGHTED = frozenset("Dense Conv1D Conv2D Conv3D LSTM GRU Embedding Conv2DTranspose".split())
 _LOADS = ("load_weights", "set_weights", "load_model", "from_pretrained", "assign")
 _CUT = frozenset("stop_gradient load_model clone_model".split())

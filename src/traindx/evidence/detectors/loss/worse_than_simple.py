@@ -2,11 +2,12 @@
 
 The recorder keeps a few hundred samples with their targets and lets a ridge regression and a vote of twelve
 neighbours tell each target from the others. Seen when these tell clearly more than the model does at its end:
-15 points of accuracy, or a fifth of the variance; half of that where the model leaves {error_ratio} times as
-much open as they do; twice as much where dropout is in all that is known.
+{accuracy_gap:%} more right answers, or {variance_gap:%} of the variance; three times as much where dropout is
+in all that is known. None of 199 healthy trainings comes near.
 What the model does is the best of its answers looked at, of its training loss and of a logged score, on
-validation data too unless dropout of 0.8 or more is itself the trouble. It counts as low while the loss
-still falls and the model is more than half way there.
+validation data too unless dropout of 0.8 or more is itself the trouble. It counts as low where the training
+was stopped while its loss still falls and the model is more than half way there. Where a whole training ends
+while its loss falls by {late_fall:%} within its last third, it was too slow.
 
 Silent where they tell nothing, for runs under {min_steps} steps, without one target for each sample, and for
 losses whose outputs are not numbers to compare with the targets (Poisson with a log rate, cosine,
@@ -27,9 +28,9 @@ DETECTOR = Detector(title="Worse than a simple model", needs=("fact:samples",), 
 def detect(
     case: Case,
     *,
-    accuracy_gap: float = 0.15,
-    variance_gap: float = 0.2,
-    error_ratio: float = 5.0,
+    accuracy_gap: float = 0.08,
+    variance_gap: float = 0.1,
+    late_fall: float = 0.15,
     z_score: float = 5.0,
     min_steps: int = 100,
 ) -> Detected:
@@ -41,21 +42,25 @@ def detect(
     if comparison.z < z_score or comparison.simple < 0.1:
         return Skipped()
     simple, reached, classes = comparison.simple, comparison.reached, comparison.classes
-    gap = (accuracy_gap if classes else variance_gap) * (2.0 if case.level.held_down_by_dropout() else 1.0)
-    needed = 0.5 * gap if 1.0 - reached >= error_ratio * (1.0 - simple) else gap
-    if simple - reached < needed:
+    gap = (accuracy_gap if classes else variance_gap) * (3.0 if case.level.held_down_by_dropout() else 1.0)
+    if simple - reached < gap:
         return None
     what = "of the training answers are right" if classes else "of the variance is explained"
     lost = reached < 0.5 * simple
+    falls = case.loss is not None and case.loss.course.still_falls(share=late_fall)
     return Finding(
         f"{percent(max(0.0, reached))} {what}; a straight line or a vote of neighbours reaches "
         f"{percent(simple)} on samples it has not seen.",
-        symptom="not_learning" if lost else "underfitting",
-        severity="medium"
-        if lost or not (case.loss is not None and case.loss.course.still_falls())
-        else "low",
+        symptom="not_learning" if lost else "slow_convergence" if falls else "underfitting",
+        severity="medium" if lost or not _on_its_way(case) else "low",
         numbers={"reached": reached, "simple": simple},
     )
+
+
+def _on_its_way(case: Case) -> bool:
+    """Whether the training was stopped while its loss was falling."""
+    stopped = any(event.data.get("how") not in (None, "finished") for event in case.inside.events("ended"))
+    return stopped and case.loss is not None and case.loss.course.still_falls()
 
 
 def _facts(told: float, z: float, classes: int) -> dict[str, Any]:

@@ -108,7 +108,7 @@ def _finding(layer: Spot, loss: Spot, kind: str) -> Finding:
     return Finding(text, "silent_defect", "high", places=(place(layer), place(loss)))
 
 
-@Detector("(N, 1) against (N,)", family="script_broadcast")
+@Detector("(N, 1) against (N,)", family="script_broadcast", measured_by="shapes_broadcast")
 def script_shape_broadcast(case: Case, training: Training) -> Places:
     """Predictions of shape (N, 1) meet targets of shape (N,): the loss compares each with all.
 

@@ -1,5 +1,7 @@
 """How the loss became NaN, as its own values show."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from traindx.evidence.detector import Case, Cases, Curve, Detected, Detector, Finding, Skipped
@@ -63,6 +65,8 @@ def nan_out_of_nothing(
     if peak > rise_factor * usual and peak - usual > 4 * loss.noise:
         return None
     norm = case.grad_norm
+    if any(_left(curve, onset, rise_factor) for curve in (loss, norm) if curve is not None):
+        return None
     if norm is not None and (early := norm.y[norm.x < onset]).size >= 6:
         middle = float(np.median(early[:-3]))
         if early[-3:].max() > 5 * middle > 0:
@@ -72,29 +76,85 @@ def nan_out_of_nothing(
 
 
 @Detector("Rise before the NaN", family="nan_onset")
-def nan_after_rise(case: Case, loss: Curve, *, rise_factor: float = 1.5, last_points: int = 3) -> Detected:
+def nan_after_rise(
+    case: Case,
+    loss: Curve,
+    *,
+    rise_factor: float = 1.5,
+    slow_rise_factor: float = 1.15,
+    last_points: int = 3,
+) -> Detected:
     """The loss or the gradients grew before the NaN.
 
     A sign that separates causes: an optimizer that overshoots, or gradients that explode, let the loss or
     the gradient norm grow for some steps before the overflow. Compares the last finite points before the
-    first NaN with the ones before them.
+    first NaN with the ones before them ({rise_factor} times), and with the lowest level that was held: where
+    a curve left that level for good and ends {slow_rise_factor} times above it, the step is reported. What
+    happened there began the trouble, and weights from before it are sound.
 
     Silent when the values before the NaN are like all others, and when there are too few of them.
     """
     if not loss.broken:
         return Skipped()
     onset = float(loss.series.steps[int(np.argmin(loss.finite))])
-    seen = []
+    seen: list[str] = []
+    left: list[float] = []
     for what, curve in (("loss", loss), ("gradient norm", case.grad_norm)):
-        grown = _growth(curve, onset, last_points) if curve is not None else None
-        if grown is not None and grown[0] >= rise_factor:
+        if curve is None:
+            continue
+        grown = _growth(curve, onset, last_points)
+        gone = _departure(curve, onset)
+        if gone is not None and gone.end >= slow_rise_factor * gone.level > 0:
+            rose = f"{gone.end / gone.level:.3g} times, from {gone.level:.4g} to {gone.end:.4g}"
+            seen.append(f"the {what} rose {rose}, since {where(curve, gone.step)}")
+            left.append(gone.step)
+        elif grown is not None and grown[0] >= rise_factor:
             seen.append(f"the {what} rose {grown[0]:.3g} times, from {grown[1]:.4g} to {grown[2]:.4g}")
     if seen:
         text = f"Before the first NaN at {where(loss, onset)} {' and '.join(seen)}."
-        return Finding(text, step=onset)
+        if left:
+            text += f" Weights from before {where(loss, min(left))} are sound: see what began there."
+        return Finding(text, step=onset, marks=tuple(left), numbers={"began": min(left)} if left else {})
     if loss.before(onset).size < last_points + 3:
         return Skipped(f"at least {last_points + 3} finite values before the NaN")
     return None
+
+
+def _left(curve: Curve, onset: float, factor: float) -> bool:
+    """Whether a curve left its level before a step and ends so many times above it."""
+    gone = _departure(curve, onset)
+    return gone is not None and gone.end >= factor * gone.level > 0
+
+
+@dataclass(frozen=True)
+class _Departure:
+    step: float
+    level: float
+    end: float
+
+
+def _departure(curve: Curve, onset: float, *, windows: int = 60, errors: float = 8.0) -> _Departure | None:
+    """Where a curve left for good the lowest level it had held, well before a step."""
+    early = curve.x < onset
+    steps, values = curve.x[early], curve.y[early]
+    width = values.size // windows
+    if width < 5:
+        return None
+    pieces = values[: width * windows].reshape(windows, width)
+    middles = np.median(pieces, axis=1)
+    quiet = int(np.convolve(middles, np.full(5, 0.2), "valid").argmin())
+    held = pieces[quiet : quiet + 5]
+    level = float(np.median(held))
+    error = 1.86 * float(np.median(np.abs(held - level))) / np.sqrt(width)
+    low = np.flatnonzero(middles <= level + errors * error)
+    last = int(low.max())
+    if not quiet <= last < windows - 2:
+        return None
+    near = values[last * width : (last + 2) * width]
+    above = near > (level + middles[last + 1]) / 2
+    at = last * width + int(np.cumsum(np.where(above, -1, 1)).argmax()) + 1
+    end = float(np.median(values[-max(3, width // 4) :]))
+    return _Departure(float(steps[min(at, steps.size - 1)]), level, end)
 
 
 def _growth(curve: Curve, onset: float, last: int) -> tuple[float, float, float] | None:
@@ -127,5 +187,8 @@ def cases() -> Cases:
     yield from nan_after_rise.fires(
         run({"loss": [*decay(50, 2.0, 0.5), 0.9, 3.0, 40.0, *[float("nan")] * 20]})
     )
+    grows = noisy([*decay(300, 2.0, 0.5), *np.linspace(0.5, 0.9, 200)], 0.02)
+    yield from nan_after_rise.fires(run({"loss": [*grows, *[float("nan")] * 20]}))
+    yield from nan_after_rise.silent(run({"loss": [*noisy(decay(500, 2.0, 0.5), 0.05), float("nan")]}))
     yield from nan_after_rise.silent(run({"loss": [*noisy(decay(50, 2.0, 0.5), 0.05), *[float("nan")] * 20]}))
     yield from nan_after_rise.silent(run({"loss": decay(50, 2.0, 0.5)}))

@@ -140,6 +140,78 @@ def validation_noisy(
     return None if looked else Skipped(f"at least {min_points} evaluations on validation data")
 
 
+@Detector(
+    "Training and validation swing",
+    family="swings",
+    explains=("validation_noisy", "plateau"),
+    guards=("surrogate",),
+    harms="calm",
+)
+def validation_swings(
+    case: Case,
+    loss: Curve,
+    *,
+    score_noise: float = 0.05,
+    loss_noise: float = 0.4,
+    train_noise: float = 0.3,
+    error_ratio: float = 2.5,
+    min_points: int = 12,
+) -> Detected:
+    """The model gets better and worse by large steps to the end: what it ends with is luck.
+
+    Seen in the second half of a run when a validation score jumps by {score_noise} from one evaluation to
+    the next (standard deviation), the usual evaluation has {error_ratio} times as many errors as the better
+    ones, and the losses of validation and of training jump as well, by {loss_noise} and {train_noise} of
+    their level: so it is the weights that jump, and not a small validation set. Too large a learning rate
+    for the end of a training does that, and batches that are not alike.
+
+    Silent while training is smooth (`validation_noisy`), where the score has few values (a validation set of
+    a few dozen samples), while it still improves by more than its noise, and where the last evaluations are
+    among the best.
+    """
+    val, scores = case.val_loss, [score(case, name) for name in SCORES[:5]]
+    known = [one for one in scores if one is not None and len(one) >= min_points and shares(one) is not None]
+    if val is None or len(val) < min_points or not known:
+        return Skipped(f"at least {min_points} evaluations of a loss and a score on validation data")
+    if min(*_jumps(val)) < loss_noise or _swing(loss, windows=len(val)) < train_noise:
+        return None
+    for curve in known:
+        _, values = evaluations(curve)
+        whole = 100.0 if curve.y.max() > 1.5 else 1.0
+        half = values[values.size // 2 :] / whole
+        level, noise, gained = (part / whole for part in _second_half(curve))
+        few = np.unique(half).size <= half.size // 3
+        better = 1.0 - float(np.quantile(half, 0.85))
+        if few or noise < score_noise or noise < 0.5 * abs(gained) or 1 - level < error_ratio * better:
+            continue
+        low, high = (float(np.quantile(half, share)) for share in (0.1, 0.9))
+        return Finding(
+            f"In the second half of the run {curve.name} swings between {text(low)} and {text(high)} (10-90 "
+            f"%), and the training loss with it: what the run ends with is luck.",
+            symptom="oscillation",
+            severity="medium",
+            step=float(curve.x[len(curve) // 2]),
+            series=curve.name,
+            numbers={"low": low, "high": high, "noise": noise},
+        )
+    return None
+
+
+def _jumps(curve: Curve) -> tuple[float, float]:
+    """How much a loss jumps between evaluations in the second half, by its level and by its mean."""
+    _, values = evaluations(curve)
+    half = values[values.size // 2 :]
+    noise = stats.noise(half)
+    return noise / max(1e-300, abs(float(np.median(half)))), noise / max(1e-300, abs(float(half.mean())))
+
+
+def _swing(loss: Curve, *, windows: int) -> float:
+    """How much the mean training loss of one stretch differs from that of the next, in the second half."""
+    half = loss.y[loss.y.size // 2 :]
+    pieces = np.array([piece.mean() for piece in np.array_split(half, max(4, windows // 2)) if piece.size])
+    return float(stats.noise(pieces) / max(1e-300, abs(float(np.median(pieces)))))
+
+
 def _second_half(curve: Curve) -> tuple[float, float, float]:
     """Level, noise between evaluations, and the change from the third to the fourth quarter."""
     _, values = evaluations(curve)
@@ -179,6 +251,13 @@ def _seen(curve: Curve, level: float, noise: float, share: float, limit: float) 
 
 
 def cases() -> Cases:
+    swings = noisy(np.tile([0.02, 0.25, 0.12, 0.3, 0.03, 0.22], 10), 0.05)
+    right = {"val/accuracy": 1 - swings, "val/loss": 2 * swings}
+    yield from validation_swings.fires(run({"loss": swings, **right}, axis="epoch"))
+    calm = noisy(decay(60, 2.0, 0.2), 0.02)
+    yield from validation_swings.silent(run({"loss": calm, **right}, axis="epoch"))
+    settled = {"val/accuracy": noisy(np.full(60, 0.9), 0.01), "val/loss": noisy(np.full(60, 0.3), 0.1)}
+    yield from validation_swings.silent(run({"loss": swings, **settled}, axis="epoch"))
     train = noisy(decay(20, 2.3, 0.05), 0.02)
     yield from validation_frozen.fires(run({"loss": train, "val/loss": [2.3101] * 20}, axis="epoch"))
     steps = np.arange(10) * 60.0

@@ -25,7 +25,9 @@ from traindx.source.script import parse_script
 from traindx.source.tapes import TAPE
 from traindx.source.values import Const, Function, Instance, Made, Spot, Unknown, Value, options
 
-DETECTOR = Detector(title="eval mode never switched back", family="script_mode")
+DETECTOR = Detector(
+    title="eval mode never switched back", family="script_mode", measured_by="trains_in_eval_mode"
+)
 _KERAS_MODAL = ("Dropout", "BatchNormalization", "SpatialDropout1D", "SpatialDropout2D", "GaussianDropout")
 _MODAL = ("Dropout", "BatchNorm", "InstanceNorm", "AlphaDropout", "SyncBatchNorm", "RReLU")
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from traindx.evidence.case import Case
     from traindx.evidence.curve import Curve
 
+_LAYERS = ("Addmm", "Convolution", "Mm", "CompiledFunction")
 SQUASHING = {
     "Sigmoid": (0.0, 1.0),
     "Softmax": (0.0, 1.0),
@@ -86,6 +87,18 @@ def starts_with_norm(case: Case) -> bool:
     return bool(layers) and kind_of_layer(layers[0]) == "norm"
 
 
+def compares_samples(loss: Fact) -> bool:
+    """Whether a loss compares the samples of a batch with each other: as many answers as samples that no
+    layer gives, or answers that are put together and divided by a temperature."""
+    after = ends(loss)
+    rows, _, columns = str(loss.get("output_shape", "")).partition("x")
+    square = rows.isdigit() and columns.isdigit() and abs(int(rows) - int(columns)) <= 2
+    of_a_layer = not after or after[0] in _LAYERS
+    return {"Cat", "Div"} <= {*after} or (square and not of_a_layer)
+
+
 def odd_objective(case: Case) -> bool:
     """Whether the loss is of a kind where outputs and targets do not mean what they mean elsewhere."""
-    return case.surrogate or bool(case.traits & _ODD) or len(case.inside.optimizers) > 1
+    if case.surrogate or case.traits & _ODD or len(case.inside.optimizers) > 1:
+        return True
+    return any(map(compares_samples, case.inside.losses))

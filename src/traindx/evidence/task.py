@@ -151,10 +151,23 @@ class Task:
         return (self.constant_loss, -sum(share * math.log(share) for share in shares.values()))
 
     @cached_property
+    def guess_loss(self) -> float | None:
+        """What the best constant answer costs: the variance of the targets, or the entropy of the classes
+        by their recorded shares, where it is known that they have no weights."""
+        called = self._case.inside.losses
+        if self.constant_loss is None or loss_kind(called[0]) == "mse":
+            return self.constant_loss
+        known = called[0].get("weighted") is False and len(self.constant_losses) == 2
+        return self.constant_losses[1] if known else None
+
+    @cached_property
     def class_shares(self) -> dict[int, float]:
         """The share of each class among the sampled targets."""
         classes = self._case.inside.fact("classes")
-        counts = {key: value for key, value in classes.items() if isinstance(value, int)}
+        passed_over = {str(loss.get("ignored")) for loss in self._case.inside.losses}
+        counts = {
+            key: value for key, value in classes.items() if isinstance(value, int) and key not in passed_over
+        }
         total = sum(counts.values())
         return {int(key): n / total for key, n in counts.items() if str(key).isdigit()} if total else {}
 

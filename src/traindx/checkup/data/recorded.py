@@ -22,6 +22,8 @@ SECONDS = 6.0
 _SECONDS_ASKED = 120.0
 _CHECKPOINTS = (".pt", ".pth", ".ckpt", ".safetensors", ".h5", ".keras")
 _CHECKPOINT_MOST, _CHECKPOINTS_MOST = 2 << 30, 4
+# What no training leaves behind; layers as initialisation made them may be meant.
+_DAMAGE = ("checkpoint_nonfinite", "tensors_zero", "units_zero", "units_equal", "weights_exploded")
 _TARGET_NAME = re.compile(r"(?:^|_)(?:ys?|labels?|targets?|outcomes?)(?:_|$)", re.I)
 _UNREPORTED = (".parquet", ".arrow")
 
@@ -94,7 +96,7 @@ def _damage(path: str) -> list[dict[str, Any]]:
         {"file": os.path.basename(path), "text": finding.text, "severity": finding.severity}
         for problem in problems
         for finding in problem.findings
-        if finding.severity != "low"
+        if finding.id in _DAMAGE
     ]
 
 

@@ -77,7 +77,9 @@ class LossCalls:
         self.batch = max(self.batch, output.shape[0] if output.dim() else 0)
         self._summed = self._sums(name, args, kwargs)
         if isinstance(target, torch.Tensor):
-            watching.facts.loss(name, output, target, reduction(name, args, kwargs))
+            watching.facts.loss(
+                name, output, target, reduction(name, args, kwargs), class_options(name, args, kwargs)
+            )
             if watching.sampling:
                 watching.guard("batches", watching.sampler.saw_loss, name, as_given(output), as_given(target))
 
@@ -145,6 +147,15 @@ def reduction(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     place = _PLACE.get(name, 2)
     value = kwargs.get("reduction", args[place] if len(args) > place else 1)
     return _REDUCTIONS.get(value, str(value)) if isinstance(value, int) else str(value)
+
+
+def class_options(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, object]:
+    """Of a loss over classes: whether classes have weights, and the class that is passed over."""
+    if name not in ("cross_entropy", "nll_loss"):
+        return {}
+    weight = kwargs.get("weight", args[2] if len(args) > 2 else None)
+    ignored = kwargs.get("ignore_index", args[4] if len(args) > 4 else -100)
+    return {"weighted": weight is not None, "ignored": ignored}
 
 
 def as_given(tensor: torch.Tensor) -> torch.Tensor:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -174,12 +176,19 @@ class TrainingFacts:
             self.recorder.setting("world_size", self.world)
         self.recorder.fact("world_size", self.world)
 
-    def loss(self, name: str, output: torch.Tensor, target: torch.Tensor, reduction: str | None) -> None:
+    def loss(
+        self,
+        name: str,
+        output: torch.Tensor,
+        target: torch.Tensor,
+        reduction: str | None,
+        options: Mapping[str, object] = MappingProxyType({}),
+    ) -> None:
         """A loss function was called for the first time; `reduction` is None for one written by hand."""
         if name in self._losses:
             return
         facts: dict[str, object] = {"function": name, "kind": loss_kind({"function": name})}
-        facts["reduction"] = reduction
+        facts |= {"reduction": reduction, **options}
         facts |= describe_shapes(as_given(output), as_given(target))
         self._losses[name] = facts | {"after_layers": end_operations(output)}
         self.recorder.fact("losses", list(self._losses.values()))

@@ -56,12 +56,6 @@ def _label(hit: re.Match[str]) -> Reason:
     return f"{named}: the last layer has too few units, or labels do not start at 0."
 
 
-def _outside(hit: re.Match[str]) -> Reason:
-    if "target" in hit[0]:
-        return "The targets of a binary cross-entropy are not between 0 and 1.", 0.4
-    return "A binary cross-entropy got raw outputs: no sigmoid was applied to them."
-
-
 ERRORS = (
     _known(
         "crash_devices",
@@ -190,14 +184,35 @@ ERRORS = (
         "crash_not_probabilities",
         "A loss of probabilities got logits",
         "A loss that takes probabilities got something else.\n\n"
-        "Seen when binary cross-entropy refused values outside 0 to 1: outputs without a sigmoid, or "
-        "targets that are no shares.",
-        _outside,
+        "Seen when binary cross-entropy refused outputs outside 0 to 1: no sigmoid was applied to them.",
+        "A binary cross-entropy got raw outputs: no sigmoid was applied to them.",
         (
-            r"all elements of (input|target) should be between 0 and 1",
+            r"all elements of input should be between 0 and 1",
             r"Assertion `input_val >= zero && input_val <= one` failed",
+        ),
+    ),
+    _known(
+        "crash_targets_not_shares",
+        "Targets outside 0 to 1",
+        "The targets of a loss of probabilities are on another scale.\n\n"
+        "Seen when binary cross-entropy refused targets outside 0 to 1: pixels from 0 to 255 that were not "
+        "divided, numbers of classes, values that were standardised.",
+        "The targets of a binary cross-entropy are not between 0 and 1: they were not scaled to it, or are "
+        "no shares at all.",
+        (
+            r"all elements of target should be between 0 and 1",
             r"Assertion `target_val >= zero && target_val <= one` failed",
         ),
+    ),
+    _known(
+        "crash_schedule_over",
+        "A schedule was stepped past its end",
+        "A learning-rate schedule was stepped more often than it was made for.\n\n"
+        "Seen when `OneCycleLR` refused a step beyond its last: its length was given in epochs and it is "
+        "stepped for every batch, or the training is longer than planned.",
+        "The schedule was made for fewer steps than it gets: its length is in epochs and it is stepped for "
+        "every batch, or the training was extended.",
+        (r"Tried to step \d+ times\. The specified number of total steps is \d+",),
     ),
     _known(
         "crash_norm_of_one",
@@ -372,6 +387,8 @@ _SAID = {
         "Received a label value of 10 which is outside the valid range of [0, 10).",
     ),
     "crash_not_probabilities": ("RuntimeError: all elements of input should be between 0 and 1",),
+    "crash_targets_not_shares": ("RuntimeError: all elements of target should be between 0 and 1",),
+    "crash_schedule_over": ("ValueError: Tried to step 9 times. The specified number of total steps is 8",),
     "crash_norm_of_one": ("ValueError: Expected more than 1 value per channel when training",),
     "crash_no_gradient": (
         "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",

@@ -7,13 +7,10 @@ from traindx.evidence.detector import (
     Cases,
     Detected,
     Detector,
-    Fact,
     Finding,
     Run,
     Skipped,
     number,
-    word,
-    words,
 )
 from traindx.evidence.detectors._number_text import percent, strength, text
 from traindx.evidence.detectors._token_offsets import only_offset, token_offsets
@@ -43,19 +40,11 @@ def targets_empty(
         sentence = f"In {percent(empty)} of the samples every target is one that the loss ignores (-100)."
         return Finding(sentence, "silent_defect", "high", float(ignored.x[0]))
     if len(counts) == 1 and sum(counts.values()) >= min_targets and len(case.inside.losses) == 1:
-        if odd_objective(case) or _similarities(case.inside.losses[0]):
+        if odd_objective(case):
             return Skipped()
         sentence = f"All {sum(counts.values())} sampled targets are class {next(iter(counts))}."
         return Finding(sentence, "silent_defect", "high", float(ignored.x[0]), strength=0.6)
     return None
-
-
-def _similarities(loss: Fact) -> bool:
-    """Whether a loss compares the samples of a batch with each other: as many answers as samples, or answers
-    that are put together or divided by a temperature after the last layer."""
-    rows, _, columns = word(loss, "output_shape").partition("x")
-    square = rows.isdigit() and columns.isdigit() and abs(int(rows) - int(columns)) <= 2
-    return square or bool({*words(loss, "after_layers")} & {"Cat", "Div", "Bmm"})
 
 
 @Detector("Targets equal inputs", needs=("fact:token_offsets|fact:samples",), family="token_offset")

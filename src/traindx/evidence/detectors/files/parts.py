@@ -124,8 +124,7 @@ def file_units_change(
     min_steadiness: float = 4.0,
     min_range: float = 0.7,
 ) -> Detected:
-    """The scale of a column changes at one row of a data file, or within a stretch of rows: another unit or
-    source.
+    """The scale of a column changes at a row of a data file or within a stretch: another unit or source.
 
     Seen when both sides of a row are steady in themselves and differ sharply: in spread ({min_ratio} times
     or more) and level together, or in level alone by many times the spread, while most other columns stay as

@@ -151,8 +151,9 @@ def file_statistics_wrong(case: Case, *, max_offset: float = 0.5, min_share: flo
 def file_checkpoint_damaged(case: Case) -> Detected:
     """A checkpoint that the training loads is damaged: layers of zeros, NaN, units without weights.
 
-    Seen when `traindx check` on the file finds something to act on. The training goes on from such weights
-    without a word, and ends worse than from the file as it was meant to be.
+    Seen when `traindx check` on the file finds NaN, weights of zero, units without weights or alike, or
+    weights that exploded. The training goes on from them without a word, and ends worse than from the file
+    as it was meant to be.
 
     Silent about checkpoints that the training wrote itself, and about files that hold code. Known mistakes:
     a model that was pruned on purpose.
@@ -248,7 +249,9 @@ def cases() -> Cases:
         "severity": "medium",
     }
     yield from file_checkpoint_damaged.fires(data("data_checkpoints", empty))
-    yield from file_checkpoint_damaged.silent(data(""))
+    yield from file_checkpoint_damaged.silent(
+        data(""), data("data_columns", {"table": "a.csv", "column": "b"})
+    )
     age = {"table": "a.csv", "column": "age"}
     yield from file_values_missing.fires(
         data("data_columns", age, missing=12, of=400, first_row=3),

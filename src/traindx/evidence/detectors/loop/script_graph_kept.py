@@ -19,7 +19,7 @@ from traindx.source.execution import Binding, CallEvent, Loop
 from traindx.source.flow import reach
 from traindx.source.values import ListValue, Made, Spot, Value, options, parents
 
-DETECTOR = Detector(title="loss kept with its graph", family="script_kept_graph")
+DETECTOR = Detector(title="loss kept with its graph", family="script_kept_graph", measured_by="memory_creeps")
 _OFF = ("no_grad", "inference_mode", "set_grad_enabled(False)", "set_grad_enabled(?)")
 
 

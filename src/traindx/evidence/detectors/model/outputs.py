@@ -171,7 +171,48 @@ def _single(case: Case, loss: Fact) -> bool:
     return "Softmax" in ends(loss)[:1] and constant
 
 
+@Detector("Two activations in a row", needs=("fact:losses",), family="outputs_squashed")
+def activations_stacked(case: Case) -> Detected:
+    """The outputs come out of one squashing function right behind another.
+
+    Seen in the graph of the loss: a sigmoid, softmax or tanh whose input is the result of a sigmoid, softmax
+    or ReLU, with no layer between them. A sigmoid behind a sigmoid gives 0.5 to 0.73 whatever the weights
+    are, behind a ReLU never less than 0.5.
+
+    Silent where a layer lies between them, and about a log of a softmax, which belongs together.
+    """
+    for loss in case.inside.losses:
+        last, before = [*ends(loss), "", ""][:2]
+        if last in _OUTER and before in _INNER:
+            low, high = _sigmoids(before)
+            return Finding(
+                f"The outputs come out of {last.lower()} right behind {before.lower()}: they can only be "
+                f"{text(low)} to {text(high)}, whatever the weights are."
+                if last == "Sigmoid"
+                else f"The outputs come out of {last.lower()} right behind {before.lower()}.",
+                symptom="silent_defect",
+                severity="high",
+                numbers={"function": str(loss.get("function", ""))},
+            )
+    return None if any(map(ends, case.inside.losses)) else Skipped()
+
+
+_OUTER, _INNER = ("Sigmoid", "Softmax", "Tanh"), ("Sigmoid", "Softmax", "Relu")
+
+
+def _sigmoids(before: str) -> tuple[float, float]:
+    """What a sigmoid gives of what the function before it gives."""
+    low, high = SQUASHING[before]
+    return 1 / (1 + np.exp(-low)), 1 / (1 + np.exp(-high))
+
+
 def cases() -> Cases:
+    twice = {"function": "mse_loss", "after_layers": ["Sigmoid", "Sigmoid", "Addmm"]}
+    cut = {"function": "binary_cross_entropy", "after_layers": ["Sigmoid", "Relu", "Addmm"]}
+    yield from activations_stacked.fires(*(run({}, facts={"losses": [one]}) for one in (twice, cut)))
+    once = {"function": "mse_loss", "after_layers": ["Sigmoid", "Addmm"]}
+    log = {"function": "nll_loss", "after_layers": ["Log", "Softmax", "Addmm"]}
+    yield from activations_stacked.silent(*(run({}, facts={"losses": [one]}) for one in (once, log)))
     x = [1, 2, 4, 8, 16, 32, 64]
     same = {"output/batch_std": (x, [0.2, 0.1, 1e-3, 1e-6, 0, 0, 0]), "output/std": (x, [0.5] * 7)}
     yield from outputs_constant.fires(

@@ -31,7 +31,7 @@ _STOP = "keras.callbacks.EarlyStopping({})"
 _BEST = 'keras.callbacks.ModelCheckpoint("best.keras", {}save_best_only={})'
 
 
-@Detector("validated in train mode", family="script_mode")
+@Detector("validated in train mode", family="script_mode", measured_by="validates_in_train_mode")
 def script_eval_missing(training: Training, iterations: Iterations) -> Places:
     """The model is validated in train mode: dropout drops and batch norm learns from validation data.
 

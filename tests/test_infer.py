@@ -71,6 +71,15 @@ def test_findings_of_one_family_count_once() -> None:
     assert confidence(one, "a") == confidence(two, "a") < confidence(apart, "a")
 
 
+@pytest.mark.parametrize(("bits", "outweighed"), [(7.0, False), (3.0, True)])
+def test_what_was_not_found_never_outweighs_a_proof(bits: float, outweighed: bool) -> None:
+    pages = [cause("a", x=(bits, 0.0), y=(2.0, -4.5)), cause("b")]
+    ranked, _ = rank(["divergence"], seen(finding("x", "f"), unseen={"y": "g"}), pages)
+    of_a = next(r for r in ranked if r.cause.id == "a")
+    assert [item.finding for item in of_a.against] == (["y"] if outweighed else [])
+    assert (of_a.confidence < 0.5) is outweighed
+
+
 def test_checked_not_found_is_evidence_and_not_checked_is_none() -> None:
     pages = [cause("a", x=(2.0, -1.5)), cause("b")]
     checked, _ = rank(["divergence"], seen(unseen={"x": "f"}), pages)

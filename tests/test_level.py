@@ -81,3 +81,34 @@ def test_the_rates_of_a_fine_tuning(peak: float, tuned: bool) -> None:
     rates = np.concatenate([np.linspace(0.1, 1, 10), np.linspace(1, 0, 90)]) * peak
     case = Case(run({"loss": np.linspace(0.69, 0.59, 100), "lr": rates}))
     assert case.task.fine_tuned is tuned
+
+
+LAST = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+body = nn.Sequential(nn.Linear(10, 32), nn.ReLU())
+net = nn.Sequential(body, nn.Linear(32, 2))
+HELD
+for step in range(60):
+    x = torch.randn(64, 10)
+    loss = nn.functional.cross_entropy(net(x), (x[:, 0] > 0).long())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print(f"step {step} loss {loss.item():.4f}")
+"""
+BOTH = "optimizer = torch.optim.Adam([*body.parameters(), *net[1].parameters()], lr=1e-2)"
+BODY = "optimizer = torch.optim.Adam(body.parameters(), lr=1e-2)"
+
+
+@pytest.mark.parametrize(("held", "verdict"), [(BOTH, "healthy"), (BODY, "problem")])
+def test_a_measurement_overrules_what_the_source_seems_to_say(
+    tmp_path: Path, held: str, verdict: str
+) -> None:
+    """That `net[1]` is the last layer cannot be read; that the optimizer holds it was recorded."""
+    (tmp_path / "train.py").write_text(LAST.replace("HELD", held))
+    command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", "r", "train.py"]
+    subprocess.run(command, cwd=tmp_path, check=False, capture_output=True)
+    assert traindx.diagnose(tmp_path / "r").verdict == verdict

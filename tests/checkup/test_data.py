@@ -13,6 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 import traindx
+from traindx.checkup.data.columns import unit_changes
+from traindx.checkup.data.files import read_file
+from traindx.checkup.data.part import column_of_classes
 from traindx.checkup.data.small_model import _PENALTIES, _left_out
 from traindx.cli import cli
 
@@ -54,6 +57,14 @@ def unit_change(folder: Path, random: Random) -> list[str]:
     inputs, labels = classes(random)
     inputs = inputs * 8 + 15
     inputs[600:, 1] = inputs[600:, 1] * 1.8 + 32
+    return [table(folder / "t.csv", [*NAMES, "label"], inputs.round(3), labels)]
+
+
+def stretch(folder: Path, random: Random) -> list[str]:
+    """Some rows in the middle are in another unit."""
+    inputs, labels = classes(random)
+    inputs = np.abs(inputs) * 3 + 2
+    inputs[400:600, 1] *= 3.6
     return [table(folder / "t.csv", [*NAMES, "label"], inputs.round(3), labels)]
 
 
@@ -232,6 +243,7 @@ Maker = Callable[[Path, Random], list[str]]
 FAULTS: dict[str, tuple[Maker, str]] = {
     "sentinel": (sentinel, "corrupt_batch"),
     "unit change": (unit_change, "corrupt_batch"),
+    "a stretch in another unit": (stretch, "corrupt_batch"),
     "unit change in stations": (lambda f, r: stations(f, r, fahrenheit), "corrupt_batch"),
     "noise in a site": (noise_in_site, "label_noise"),
     "noise": (noise, "label_noise"),
@@ -273,6 +285,24 @@ def test_a_planted_fault_is_found(fault: str, tmp_path: Path) -> None:
 def test_a_look_alike_is_not(name: str, tmp_path: Path) -> None:
     diagnosis = traindx.check(HEALTHY[name](tmp_path, np.random.default_rng(6)))
     assert [problem.summary for problem in diagnosis.problems if problem.severity != "low"] == []
+
+
+def test_a_stretch_in_another_unit_is_located(tmp_path: Path) -> None:
+    change = unit_changes(read_file(stretch(tmp_path, np.random.default_rng(3))[0])[0])
+    assert [one["column"] for one in change] == [NAMES[1]]
+    assert abs(change[0]["row"] - 400) <= 10
+    assert abs(change[0]["last_row"] - 599) <= 10
+
+
+@pytest.mark.parametrize(("counts", "column"), [((500, 300, 100), "kind"), ((300, 300, 300), "")])
+def test_the_target_is_the_column_with_the_classes_of_the_training(
+    tmp_path: Path, counts: tuple[int, ...], column: str
+) -> None:
+    random = np.random.default_rng(1)
+    inputs, _ = classes(random)
+    kinds, other = random.choice(3, 900, p=[0.55, 0.34, 0.11]), random.choice(2, 900)
+    path = table(tmp_path / "t.csv", [*NAMES, "kind", "flag"], inputs.round(3), kinds, other)
+    assert column_of_classes(read_file(path)[0], counts) == column
 
 
 @pytest.mark.parametrize("order", ["day", "station"])

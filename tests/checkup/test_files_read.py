@@ -121,3 +121,42 @@ def test_how_often_a_file_is_opened_is_noted(tmp_path: Path) -> None:
     for _ in range(40):
         reads.read(str(path))
     assert [one[0].get("opened") for one in notes] == [None, 8, 16, 32]
+
+
+LOADS = """import torch
+from torch import nn
+torch.manual_seed(0)
+body = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU())
+body.load_state_dict(torch.load("body.pt"))
+model = nn.Sequential(body, nn.Linear(32, 1))
+opt = torch.optim.Adam(model.parameters(), lr=1e-2)
+for step in range(120):
+    x = torch.randn(64, 8)
+    loss = ((model(x) - x[:, :1] * x[:, 1:2]) ** 2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(f"step {step} loss {loss.item():.4f}")
+torch.save(body.state_dict(), "after.pt")
+torch.load("after.pt")
+"""
+
+
+@pytest.mark.parametrize("damaged", [True, False])
+def test_a_damaged_checkpoint_that_is_loaded_is_found(tmp_path: Path, damaged: bool) -> None:
+    import torch
+    from torch import nn
+
+    torch.manual_seed(1)
+    body = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU())
+    state = {name: value + 0.05 * torch.randn_like(value) for name, value in body.state_dict().items()}
+    if damaged:
+        state["2.weight"][4:] = 0
+        state["2.bias"][4:] = 0
+    torch.save(state, tmp_path / "body.pt")
+    (tmp_path / "train.py").write_text(LOADS)
+    answer, _ = run(tmp_path)
+    read = json.loads((tmp_path / "rec" / "data.json").read_text())["data_files"]
+    assert [one["name"] for one in read] == ["body.pt"]  # not what the training wrote itself
+    found = [one["text"] for problem in answer["problems"] for one in problem["findings"]]
+    assert any("body.pt" in text and "train.py:5" in text for text in found) is damaged

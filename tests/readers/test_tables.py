@@ -167,3 +167,32 @@ def test_settings_in_the_first_line(tmp_path: Path) -> None:
     run = only_run(traindx.read(str(path)))
     assert sorted(run.series) == ["loss", "lr"]
     assert run.settings == {"optimizer": "sgd", "batch_size": 16, "lr": 0.01}
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        '{"config": {"lr": 0.01, "norm": "batch"}}',
+        '{"event": "config", "lr": 0.01, "norm": "batch"}',
+        '{"lr": 0.01, "norm": "batch", "val_loss": 2.5}',
+    ],
+)
+def test_settings_in_the_first_line_of_json_lines(tmp_path: Path, first: str) -> None:
+    """As an object, or as values that no later line has; what later lines have too is no setting."""
+    rows = [f'{{"event": "epoch", "epoch": {n}, "loss": {1 / n}, "val_loss": {2 / n}}}' for n in range(1, 9)]
+    (tmp_path / "run.jsonl").write_text("\n".join([first, *rows]) + "\n")
+    run = only_run(traindx.read(str(tmp_path / "run.jsonl")))
+    assert run.config["lr"] == 0.01
+    assert run.config["norm"] == "batch"
+    assert "lr" not in run.series
+    assert len(run.series["val/loss"].values) >= 8
+    assert "val_loss" not in run.config
+
+
+def test_a_first_line_that_counts_is_no_settings(tmp_path: Path) -> None:
+    rows = [
+        '{"epoch": 1, "loss": 2.0, "warm": 1}',
+        *(f'{{"epoch": {n}, "loss": {2 / n}}}' for n in range(2, 9)),
+    ]
+    (tmp_path / "run.jsonl").write_text("\n".join(rows) + "\n")
+    assert "warm" not in only_run(traindx.read(str(tmp_path / "run.jsonl"))).config

@@ -112,3 +112,39 @@ def test_a_measurement_overrules_what_the_source_seems_to_say(
     command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", "r", "train.py"]
     subprocess.run(command, cwd=tmp_path, check=False, capture_output=True)
     assert traindx.diagnose(tmp_path / "r").verdict == verdict
+
+
+DISTILLED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+def net():
+    return nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 3))
+first = net()
+trained = torch.optim.Adam(first.parameters(), lr=1e-2)
+x = torch.randn(512, 6)
+nn.functional.cross_entropy(first(x), x[:, :3].argmax(1)).backward()
+trained.step()
+torch.save({"model": first.state_dict(), "optimizer": trained.state_dict()}, "first.pt")
+stored = torch.load("first.pt")
+LOADED = net()
+LOADED.load_state_dict(stored["model"])
+student = LOADED if "LOADED" == "student" else net()
+optimizer = torch.optim.Adam(student.parameters(), lr=1e-2)
+for step in range(60):
+    loss = nn.functional.cross_entropy(student(x), x[:, :3].argmax(1))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("loaded", ["teacher", "student"])
+def test_a_teacher_that_is_loaded_is_no_training_taken_up_again(tmp_path: Path, loaded: str) -> None:
+    (tmp_path / "train.py").write_text(DISTILLED.replace("LOADED", loaded))
+    command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", "r", "train.py"]
+    subprocess.run(command, cwd=tmp_path, check=False, capture_output=True)
+    run = traindx.read(tmp_path / "r").runs[-1]
+    kinds = [event.kind for event in run.events]
+    assert ("optimizer_state_not_loaded" in kinds) is (loaded == "student")

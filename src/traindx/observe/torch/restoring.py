@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
+
+from traindx.observe.torch.roots import optimizer_parameters
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
@@ -22,6 +25,7 @@ class Restoring:
         self.models: list[dict[str, Any]] = []
         # Parameters in the groups of an optimizer whose state was read from a file, and not used so far.
         self._waiting: int | None = None
+        self._model: weakref.ref[torch.nn.Module] | None = None
         self._untold: tuple[str, int] | None = None
 
     def file_read(self, content: Any, *_: Any, **__: Any) -> None:
@@ -30,6 +34,7 @@ class Restoring:
             self._waiting = sum(len(group.get("params", ())) for group in state["param_groups"])
 
     def model_loaded(self, result: Any, model: torch.nn.Module, state_dict: Any, *_: Any, **__: Any) -> None:
+        self._model = weakref.ref(model)
         missing, unexpected = (
             list(getattr(result, "missing_keys", ())),
             list(getattr(result, "unexpected_keys", ())),
@@ -66,10 +71,16 @@ class Restoring:
         if waiting is None or waiting != parameters or optimizer.state or not self.models:
             return
         last = self.models[-1]
-        if last["missing"] or last["unexpected"]:
+        if last["missing"] or last["unexpected"] or not self._is_trained_by(optimizer):
             return
         text = f"{type(optimizer).__name__} begins anew: the loaded file holds a state for it"
         self._untold = (text, parameters)
+
+    def _is_trained_by(self, optimizer: torch.optim.Optimizer) -> bool:
+        """Whether the model that was loaded is the optimizer's: a teacher is loaded and not trained."""
+        model = self._model() if self._model is not None else None
+        held = {id(one) for one in optimizer_parameters(optimizer)}
+        return model is not None and any(id(one) in held for one in model.parameters())
 
     def step_done(self) -> None:
         """Told after the first step, which may turn out to be that of another training."""

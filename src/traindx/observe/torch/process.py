@@ -274,6 +274,7 @@ class Watching:
         self.guard("losses", self.validation.commit, training=False)
         self.guard("facts", self.facts.end)
         self.guard("activations", self.sampler.record_last_histograms)
+        self.guard("layers", self.sampler.report_untrained)
         self.sampler.finish_forward()
         for remove in self.removals:
             remove()

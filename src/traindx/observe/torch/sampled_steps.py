@@ -141,7 +141,7 @@ class StepSampler:
         self.own += perf_counter() - began
         self.recorder.budget.sampled(self.own, seconds + perf_counter() - began)
         if self.taken == _STEPS_WITHOUT_GRADIENT or self.taken % 16 == 0:
-            self.watching.guard("layers", self._report_untrained)
+            self.watching.guard("layers", self.report_untrained)
 
     def write_held(self) -> None:
         """The update of a step by hand was seen: what its sample holds is complete."""
@@ -187,9 +187,9 @@ class StepSampler:
         if histograms:
             self.recorder.fact("histograms", histograms)
 
-    def _report_untrained(self) -> None:
+    def report_untrained(self) -> None:
         """Parameters that got no gradient in any sample so far, once for each set."""
-        names = self.layers.without_gradient()
+        names = self.layers.without_gradient() if self.taken >= _STEPS_WITHOUT_GRADIENT else []
         key = ",".join(names)
         if names and key not in self._reported:
             self._reported.add(key)

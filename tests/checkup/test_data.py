@@ -68,6 +68,42 @@ def stretch(folder: Path, random: Random) -> list[str]:
     return [table(folder / "t.csv", [*NAMES, "label"], inputs.round(3), labels)]
 
 
+def stuck(folder: Path, random: Random) -> list[str]:
+    """A sensor hangs for a while."""
+    inputs, labels = classes(random)
+    inputs[500:620, 3] = 0.25
+    return [table(folder / "t.csv", [*NAMES, "label"], inputs.round(3), labels)]
+
+
+def out_of_time(folder: Path, random: Random) -> list[str]:
+    """The rows of some days are shuffled."""
+    inputs, labels = classes(random)
+    hours = np.arange(900) * 3600 + 1_700_000_000
+    hours[300:420] = random.permutation(hours[300:420])
+    return [table(folder / "t.csv", ["timestamp", *NAMES, "label"], hours, inputs.round(3), labels)]
+
+
+def any_order(folder: Path, random: Random) -> list[str]:
+    """Rows in no order of time, and columns whose values repeat."""
+    inputs, labels = classes(random, noise=0.3)
+    hours = random.permutation(np.arange(900) * 3600 + 1_700_000_000)
+    flag = np.where(np.arange(900) < 200, 0, random.integers(0, 2, 900))
+    names = ["timestamp", *NAMES, "flag", "label"]
+    return [table(folder / "t.csv", names, hours, inputs.round(3), flag, labels)]
+
+
+def slipped(folder: Path, random: Random, *, at: int | None) -> list[str]:
+    paths = words(folder, random, 0.97)
+    vocabulary = next(path for path in paths if path.endswith(".json"))
+    named = json.loads(Path(vocabulary).read_text())
+    listed = list(named) if isinstance(named, dict) else named
+    numbers = {word: number + (at is not None and number >= at) for number, word in enumerate(listed)}
+    if at is not None:
+        numbers[listed[-1]] = 1
+    Path(vocabulary).write_text(json.dumps(numbers))
+    return paths
+
+
 def drift(folder: Path, random: Random) -> list[str]:
     inputs, labels = classes(random, noise=0.3)
     inputs[:, 0] += 3 * np.sin(np.arange(900) / 140)
@@ -244,6 +280,9 @@ FAULTS: dict[str, tuple[Maker, str]] = {
     "sentinel": (sentinel, "corrupt_batch"),
     "unit change": (unit_change, "corrupt_batch"),
     "a stretch in another unit": (stretch, "corrupt_batch"),
+    "stuck": (stuck, "corrupt_batch"),
+    "out of time": (out_of_time, "misaligned_labels"),
+    "slipped vocabulary": (lambda f, r: slipped(f, r, at=12), "corrupt_batch"),
     "unit change in stations": (lambda f, r: stations(f, r, fahrenheit), "corrupt_batch"),
     "noise in a site": (noise_in_site, "label_noise"),
     "noise": (noise, "label_noise"),
@@ -259,6 +298,8 @@ FAULTS: dict[str, tuple[Maker, str]] = {
 HEALTHY: dict[str, Maker] = {
     "minus one": minus_one,
     "drift": drift,
+    "any order": any_order,
+    "whole vocabulary": lambda f, r: slipped(f, r, at=None),
     "stations of other levels": lambda f, r: stations(f, r, lambda one: one, levels=60.0),
     "a mild change in stations": lambda f, r: stations(f, r, lambda one: one + 5),
     "small stations": lambda f, r: stations(f, r, fahrenheit, groups=400),

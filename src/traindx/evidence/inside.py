@@ -50,6 +50,11 @@ class Inside:
         restoring = [one for one in self._facts("callbacks") if one.get("restore_best_weights") is True]
         return max((one["patience"] for one in restoring if isinstance(one.get("patience"), int)), default=0)
 
+    @property
+    def stopped(self) -> bool:
+        """Whether the training was ended before it was over."""
+        return any(event.data.get("how") not in (None, "finished") for event in self.events("ended"))
+
     def concerns(self, area: str) -> bool:
         """Whether the detectors of an area are asked: of what is at rest those it was measured for, of a
         training all but those of checkpoints."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from traindx.checkup.data.group_changes import group_changes
-from traindx.checkup.data.part import DataPart
+from traindx.checkup.data.part import DataPart, moments
 from traindx.core.nouns import BoolArray, FloatArray
 
 _SENTINELS = (-99.0, -999.0, -9999.0, -99999.0, -999999.0, 999.0, 9999.0, 99999.0, 999999.0, -888.0, -777.0)
@@ -17,6 +17,7 @@ _MACHINE = (-32768.0, 65535.0, -2147483648.0, 2147483647.0)
 _HUGE = 1e15
 _MOST = 400
 _MOST_MEASURED = 512
+_STUCK_ROWS, _FEW_WRONG = 30, 20
 
 
 def column_facts(part: DataPart) -> list[dict[str, Any]]:
@@ -31,7 +32,11 @@ def column_facts(part: DataPart) -> list[dict[str, Any]]:
         fact |= _missing(part, name, values)
         there = values[np.isfinite(values)]
         if len(there) >= 20 and (name == part.target or not part.is_key(name)):
-            fact |= _constant(there) or {**_sentinel(part, values), **_outliers(part, values)}
+            fact |= _constant(there) or {
+                **_sentinel(part, values),
+                **_outliers(part, values),
+                **_stuck(part, values),
+            }
         if len(fact) > 2:
             found.append(fact)
     return found[:_MOST]
@@ -99,6 +104,50 @@ def _outliers(part: DataPart, values: FloatArray) -> dict[str, Any]:
         "usual_low": float(np.quantile(values[there], 0.005)),
         "usual_high": float(np.quantile(values[there], 0.995)),
     }
+
+
+def _stuck(part: DataPart, values: FloatArray) -> dict[str, Any]:
+    """A stretch of rows in which a column that else changes from row to row holds one value."""
+    if part.array or len(values) < 200 or len(np.unique(values)) < 0.2 * len(values):
+        return {}
+    cuts = np.flatnonzero(np.diff(values) != 0) + 1
+    starts, ends = np.concatenate([[0], cuts]), np.concatenate([cuts, [len(values)]])
+    lengths = ends - starts
+    longest = int(lengths.argmax())
+    others = np.delete(lengths, longest)
+    usual = int(np.quantile(others, 0.999)) if others.size else 0
+    if lengths[longest] < max(_STUCK_ROWS, 10 * usual) or lengths[longest] > 0.9 * len(values):
+        return {}
+    first, last = int(starts[longest]), int(ends[longest]) - 1
+    return {
+        "stuck": float(values[first]),
+        "stuck_rows": int(lengths[longest]),
+        "first_row": int(part.rows[first]),
+        "last_row": int(part.rows[last]),
+        "usual_repeat": max(1, usual),
+    }
+
+
+def out_of_order(part: DataPart) -> list[dict[str, Any]]:
+    """A stretch of rows that is not in the order of a column of times that all other rows keep."""
+    found = []
+    for name in () if part.array or len(part) != part.total else (*part.words, *part.names):
+        times = moments(part, name)
+        if times is None or len(times) < 200:
+            continue
+        before = np.concatenate([[-np.inf], np.maximum.accumulate(times)[:-1]])
+        after = np.concatenate([np.minimum.accumulate(times[::-1])[::-1][1:], [np.inf]])
+        wrong = np.flatnonzero((times < before) | (times > after))
+        if not _FEW_WRONG <= len(wrong) <= 0.3 * len(times):
+            continue
+        steps = np.diff(np.sort(times))
+        usual = float(np.median(steps))
+        even = usual > 0 and float((np.abs(steps - usual) <= 0.01 * usual).mean()) >= 0.95
+        within = len(wrong) / (wrong[-1] - wrong[0] + 1)
+        if even and within >= 0.5:
+            place = {"first_row": int(part.rows[wrong[0]]), "last_row": int(part.rows[wrong[-1]])}
+            found.append({"table": part.name, "column": name, "unordered": len(wrong), **place})
+    return found
 
 
 def copied_columns(part: DataPart) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from traindx.checkup.data.columns import column_facts, copied_columns, unit_changes
+from traindx.checkup.data.columns import column_facts, copied_columns, out_of_order, unit_changes
 from traindx.checkup.data.files import TABLES, joined_targets, read_file
 from traindx.checkup.data.images import has_images, image_parts
 from traindx.checkup.data.pairs import pair_facts, repeats
@@ -167,6 +167,7 @@ def measured(parts: Sequence[DataPart], clock: Clock) -> dict[str, Any]:
         if clock.has_time(f"the columns of {part.name}"):
             columns += column_facts(part)
             columns += copied_columns(part)
+            columns += out_of_order(part)
             changes += unit_changes(part)
     pairs = pair_facts(parts) if clock.has_time("rows in two files") else []
     for part in sorted(parts, key=lambda one: one.split not in ("train", "")):

@@ -17,7 +17,7 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?"})
 _TARGETS = re.compile(
     r"^(?:the_)?(labels?|targets?|y|class(?:es|_id|_label)?|category|outcome|answer)$", re.I
 )
-_TARGET_ARRAY = re.compile(r"(?:^|_)(labels?|targets?|y|classes)(?:$|_)", re.I)
+_TARGET_ARRAY = re.compile(r"(?:^|_)(labels?|labs?|lbls?|targets?|y|classes)(?:$|_)", re.I)
 _SPLIT = re.compile(
     r"(?:^|[^a-z])(train|training|trn|val|valid|validation|dev|eval|test|holdout)(?![a-z])", re.I
 )

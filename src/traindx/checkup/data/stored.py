@@ -17,6 +17,7 @@ from traindx.core.nouns import FloatArray
 _LARGEST = 16 << 20
 _MEAN = re.compile(r"(?:^|_)(?:means?|mu|avg|average|center|loc)(?:_|$)", re.I)
 _SPREAD = re.compile(r"(?:^|_)(?:stds?|sigma|stdev|std_dev|scale|sd)(?:_|$)", re.I)
+_SLIPS = 3
 _PIECES = re.compile("^##|\u2581|\u0120|</w>$")
 _SCALES = (1.0, 255.0)
 
@@ -145,6 +146,8 @@ def vocabulary_facts(path: str, document: Any, parts: Sequence[DataPart]) -> Ite
     words = _vocabulary(path, document)
     if words is None:
         return
+    if shifted := _shifted_ids(document):
+        yield {"file": os.path.basename(path), "path": path, "tokens": len(words), **shifted}
     for part in parts:
         texts = part.texts
         if texts is None or part.path == path:
@@ -167,6 +170,21 @@ def vocabulary_facts(path: str, document: Any, parts: Sequence[DataPart]) -> Ite
             "cut": best,
             "examples": _unknown(cuts[best], words),
         }
+
+
+def _shifted_ids(document: Any) -> dict[str, Any]:
+    """A number that no word has and one that two have: what stands behind the gap has slipped."""
+    if not isinstance(document, Mapping) or not all(type(one) is int for one in document.values()):
+        return {}
+    of_id: dict[int, list[str]] = {}
+    for word, number in document.items():
+        of_id.setdefault(number, []).append(str(word))
+    gaps = sorted(set(range(min(of_id), max(of_id) + 1)) - of_id.keys()) if len(of_id) > 1 else []
+    twice = [number for number, named in of_id.items() if len(named) > 1]
+    if not 0 < len(gaps) <= _SLIPS or not 0 < len(twice) <= _SLIPS:
+        return {}
+    behind = sum(number > gaps[0] for number in document.values())
+    return {"gap": gaps[0], "twice": twice[0], "named": of_id[twice[0]][:2], "behind": behind}
 
 
 def _vocabulary(path: str, document: Any) -> set[str] | None:

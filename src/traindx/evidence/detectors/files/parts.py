@@ -4,7 +4,7 @@ from typing import Any
 
 from traindx.evidence.detector import Case, Cases, Detected, Detector, Fact, Finding, facts, number, word
 from traindx.evidence.detectors._number_text import percent, text
-from traindx.evidence.detectors.files._facts import NEEDS, is_used, listed, reading
+from traindx.evidence.detectors.files._facts import NEEDS, data, is_used, listed, reading
 from traindx.testing.sketch import run
 
 
@@ -174,6 +174,68 @@ def file_units_change(
     return None
 
 
+@Detector(
+    "A column is stuck",
+    needs=NEEDS,
+    family="odd_values_in_file",
+    explains=("file_labels_misaligned", "file_units_change"),
+)
+def file_column_stuck(case: Case, *, min_rows: int = 30) -> Detected:
+    """A column holds one and the same value in a stretch of rows: a sensor that hangs, a join that failed.
+
+    Seen in columns that else change from row to row, when {min_rows} rows and more in a row hold one value,
+    at least ten times as many as any other repeats. What the model learns from the column elsewhere is wrong
+    there; if the stretch lies in the validation data it looks like overfitting.
+
+    Silent for columns of few values, for columns that the script drops, and where most rows hold the value.
+    """
+    for one in listed(case, "data_columns"):
+        stuck, count = number(one, "stuck"), number(one, "stuck_rows") or 0.0
+        name, table = word(one, "column"), word(one, "table")
+        if stuck is None or count < min_rows or not is_used(case.script, name, ()):
+            continue
+        first, last = (round(number(one, key) or 0.0) for key in ("first_row", "last_row"))
+        phrase, places = reading(case, table)
+        return Finding(
+            f"{table}: in rows {first:,} to {last:,} the column {name} is {text(stuck)} all the time "
+            f"({round(count):,} rows; elsewhere at most {round(number(one, 'usual_repeat') or 1):,} rows "
+            f"repeat a value): it is stuck there{phrase}.",
+            symptom="silent_defect",
+            severity="medium",
+            numbers={"row": first, "rows": count, "column": name, "file": table},
+            places=places,
+        )
+    return None
+
+
+@Detector("Rows out of order", needs=NEEDS, family="order_in_file", explains=("file_labels_misaligned",))
+def file_rows_unordered(case: Case) -> Detected:
+    """A stretch of rows is not in the order of time that the rest of the file keeps.
+
+    Seen where a column of times has even steps once it is sorted, and some rows in one stretch do not follow
+    it. Windows, lags and differences by row are wrong there.
+
+    Silent for files without such a column, and where more than a third of the rows are out of order: then
+    order may mean nothing.
+    """
+    for one in listed(case, "data_columns"):
+        count = number(one, "unordered")
+        if count is None:
+            continue
+        table, name = word(one, "table"), word(one, "column")
+        first, last = (round(number(one, key) or 0.0) for key in ("first_row", "last_row"))
+        phrase, places = reading(case, table)
+        return Finding(
+            f"{table}: {round(count):,} rows between {first:,} and {last:,} are not in the order of {name}, "
+            f"which all others keep in even steps: windows and lags by row are wrong there{phrase}.",
+            symptom="silent_defect",
+            severity="medium",
+            numbers={"row": first, "rows": count, "column": name, "file": table},
+            places=places,
+        )
+    return None
+
+
 def _in_groups(case: Case, change: Fact) -> Finding:
     column, table, by = (word(change, key) for key in ("column", "table", "group_column"))
     groups = [str(one) for one in change["groups"]]
@@ -218,6 +280,12 @@ def _facts_file_units_change(ratio: float, shift: float, steady: float) -> dict[
 
 
 def cases() -> Cases:
+    stuck = {"table": "a.csv", "column": "bar", "stuck": 8.2, "first_row": 10, "last_row": 99}
+    yield from file_column_stuck.fires(data("data_columns", stuck, stuck_rows=90, usual_repeat=2))
+    yield from file_column_stuck.silent(data("data_columns", stuck, stuck_rows=20), data(""))
+    hours = {"table": "a.csv", "column": "hour", "first_row": 10, "last_row": 99}
+    yield from file_rows_unordered.fires(data("data_columns", hours, unordered=70))
+    yield from file_rows_unordered.silent(data("data_columns", hours), data(""))
     yield from file_splits_differ.fires(run({}, facts=_shifted(0.39, -1.6, 70.0, 27.5)))
     yield from file_splits_differ.fires(run({}, facts=_shifted(1.0, 12.0, 15.0, 288.0)))
     yield from file_splits_differ.fires(run({}, facts=_facts(unseen_classes={"7": 60})))

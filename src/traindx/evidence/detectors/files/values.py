@@ -215,6 +215,33 @@ def _modes(one: Fact) -> dict[str, int]:
     return found
 
 
+@Detector("A vocabulary whose numbers slipped", needs=NEEDS, family="vocabulary_slipped")
+def file_vocabulary_slipped(case: Case) -> Detected:
+    """A stored vocabulary skips a number and uses another twice: words look up rows of others.
+
+    Seen when up to three numbers belong to no word and as few to two words. An edit by hand or a merge that
+    inserts a word moves all words behind it, while the table of vectors stays as it was.
+
+    Silent for vocabularies that only have gaps (words that were left out), or only share numbers.
+    """
+    for one in listed(case, "data_vocabularies"):
+        gap, twice = number(one, "gap"), number(one, "twice")
+        if gap is None or twice is None:
+            continue
+        name = word(one, "file")
+        phrase, places = reading(case, name)
+        both = " and ".join(f"`{word}`" for word in words(one, "named"))
+        return Finding(
+            f"{name}: no word has the number {round(gap)}, and two have {round(twice)} ({both}): the "
+            f"{round(number(one, 'behind') or 0):,} words behind the gap look up the rows of others{phrase}.",
+            symptom="silent_defect",
+            severity="high",
+            numbers={"gap": gap, "file": name},
+            places=places,
+        )
+    return None
+
+
 @Detector("A vocabulary of other texts", needs=NEEDS, family="vocabulary_misses")
 def file_vocabulary_misses(case: Case, *, min_known: float = 0.75) -> Detected:
     """A stored vocabulary does not know the words of the data: it was made of other texts.
@@ -243,6 +270,10 @@ def file_vocabulary_misses(case: Case, *, min_known: float = 0.75) -> Detected:
 
 
 def cases() -> Cases:
+    slipped = {"file": "vocab.json", "gap": 120, "twice": 1, "named": ["<unk>", "zoo"], "behind": 2881}
+    yield from file_vocabulary_slipped.fires(data("data_vocabularies", slipped))
+    whole = {"file": "vocab.json", "table": "t.csv", "known": 0.99}
+    yield from file_vocabulary_slipped.silent(data("data_vocabularies", whole), data(""))
     empty = {
         "file": "encoder.pt",
         "text": "88 % of the units have no weights.",

@@ -8,6 +8,7 @@ import numpy as np
 from traindx.evidence.detector import Case, Cases, Curve, Detected, Detector, Finding, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, text, where
 from traindx.evidence.detectors._settings import ADAPTIVE, optimizer_family
+from traindx.evidence.inside import facts, number
 from traindx.testing.sketch import decay, noisy, run
 
 
@@ -95,12 +96,19 @@ def lr_restarts(
 
 @Detector("Still warming up at the end", family="warmup")
 def lr_still_warming(
-    case: Case, lr: Curve, *, growth_factor: float = 1.5, reached_share: float = 0.98, min_points: int = 5
+    case: Case,
+    lr: Curve,
+    *,
+    growth_factor: float = 1.5,
+    reached_share: float = 0.98,
+    far_share: float = 0.5,
+    min_points: int = 5,
 ) -> Detected:
     """The run ends while the learning rate is still warming up.
 
     Seen when the logged rate never falls, was rising to the very end, and grew by half or more; when the
-    configuration names the peak it must not have been reached.
+    configuration or the schedule names the peak it must not have been reached. Trouble when a training ends
+    with less than {far_share} of a peak that is known: it never had its learning rate.
 
     Silent about rates that have settled, and about a few points.
     Known mistakes: a learning-rate range test rises to its end on purpose.
@@ -108,7 +116,7 @@ def lr_still_warming(
     last = float(lr.y[-1])
     late = lr.y[-max(3, len(lr) // 10) :]
     never_falls = bool((np.diff(lr.y) >= -1e-9 * abs(last)).all())
-    goal = case.number("lr")
+    goal = _peak(case, float(lr.y[0]))
     if not never_falls or last <= 0 or lr.y[0] * growth_factor > last or not bool((np.diff(late) > 0).all()):
         return None
     if goal is not None and last >= reached_share * goal:
@@ -118,8 +126,23 @@ def lr_still_warming(
         f"The learning rate rose from {text(float(lr.y[0]))} to {text(last)}{share} and still rose "
         f"when the run ended at {where(lr, float(lr.x[-1]))}."
     )
-    numbers = {"lr_first": float(lr.y[0]), "lr_last": last}
-    return Finding(sentence, step=float(lr.x[0]), end=float(lr.x[-1]), numbers=numbers)
+    far = goal is not None and last < far_share * goal and not case.inside.stopped
+    return Finding(
+        sentence,
+        symptom="slow_convergence" if far else None,
+        severity="high" if far else "low",
+        step=float(lr.x[0]),
+        end=float(lr.x[-1]),
+        numbers={"lr_first": float(lr.y[0]), "lr_last": last},
+    )
+
+
+def _peak(case: Case, first: float) -> float | None:
+    """The rate that a schedule starts from, as the optimizer holds it, or that the configuration names."""
+    groups = [group for one in case.inside.optimizers for group in facts(one.get("groups"))]
+    held = [rate for group in groups if (rate := number(group, "initial_lr")) is not None]
+    named = max(held) if held else case.number("lr")
+    return named if named is not None and named > 1.01 * first else None
 
 
 @Detector("No warm-up", needs=("lr|setting:warmup",), family="warmup")

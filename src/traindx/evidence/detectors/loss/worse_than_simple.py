@@ -59,8 +59,7 @@ def detect(
 
 def _on_its_way(case: Case) -> bool:
     """Whether the training was stopped while its loss was falling."""
-    stopped = any(event.data.get("how") not in (None, "finished") for event in case.inside.events("ended"))
-    return stopped and case.loss is not None and case.loss.course.still_falls()
+    return case.inside.stopped and case.loss is not None and case.loss.course.still_falls()
 
 
 def _facts(told: float, z: float, classes: int) -> dict[str, Any]:

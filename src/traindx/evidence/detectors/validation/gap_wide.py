@@ -2,11 +2,12 @@
 
 Compares every score that is logged for both sides (accuracy, F1, AUC, R2, ...): seen when the training score
 is at least {medium_gap} above the validation score at the end and the difference is more than their noise;
-{high_gap} or more is a severe gap. Compares the losses as well: seen when the validation loss is
-{loss_factor} times the training loss or more and at least {loss_gap} above it, the two began close together,
-and validation no longer improves; or when training lost {train_made} of its first loss and validation kept
-{val_kept} of its own (not for objectives of several or unusual terms, whose sizes cannot be compared). A gap
-between {low_gap} and {medium_gap} is worth knowing.
+{high_gap} or more is a severe gap. Errors that are logged for both sides (RMSE, MAE, ...) are apart when
+that of validation is {error_factor} times that of training. Compares the losses as well: seen when the
+validation loss is {loss_factor} times the training loss or more and at least {loss_gap} above it, the two
+began close together, and validation no longer improves; or when training lost {train_made} of its first loss
+and validation kept {val_kept} of its own (not for objectives of several or unusual terms, whose sizes cannot
+be compared). A gap between {low_gap} and {medium_gap} is worth knowing.
 
 What is a gap of the measuring is no gap: training scores taken with dropout or augmentation lie below those
 of validation. Silent when a validation score is good ({good_score} and above), where the losses were apart
@@ -18,11 +19,12 @@ import numpy as np
 
 from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped
-from traindx.evidence.detectors._number_text import strength, text, where
+from traindx.evidence.detectors._number_text import strength, text, times, where
 from traindx.evidence.sampled import odd_objective
 from traindx.evidence.validation import last_level, levels_at, steps_on
 from traindx.testing.sketch import decay, noisy, run
 
+_ERRORS = ("rmse", "mae", "mse", "mape", "error", "wer", "cer")
 DETECTOR = Detector(
     title="Wide gap between training and validation",
     needs=("val/*|test/*",),
@@ -42,12 +44,14 @@ def detect(
     loss_gap: float = 0.5,
     train_made: float = 0.8,
     val_kept: float = 0.5,
+    error_factor: float = 2.5,
     good_score: float = 0.9,
     min_evaluations: int = 3,
 ) -> Detected:
+    errors = _errors(case, min_evaluations)
     gaps = [gap for gap in case.level.gaps if len(gap.curve) >= min_evaluations]
     losses = case.loss is not None and case.val_loss is not None and len(case.val_loss) >= min_evaluations
-    if not gaps and not losses:
+    if not gaps and not losses and not errors:
         return Skipped(f"a score or a loss of both sides, with at least {min_evaluations} evaluations")
     for gap in gaps:
         values = shares(gap.curve)
@@ -70,8 +74,32 @@ def detect(
         )
     if any(score >= good_score for score in case.level.validation_scores):
         return None
+    for name, train, val in errors:
+        now, held_out = last_level(train.y), last_level(val.y)
+        if not 0 < now * error_factor <= held_out or held_out - now < 4 * (train.noise + val.noise):
+            continue
+        return Finding(
+            f"The training {name} ends at {text(now)}, the validation {name} at {text(held_out)}: "
+            f"{times(held_out / now)} as much.",
+            "overfitting",
+            "high" if held_out >= 2 * error_factor * now else "medium",
+            step=_parted(val),
+            series=val.name,
+            strength=strength(held_out / now, error_factor, 10.0),
+            numbers={"gap": held_out - now, "val_last": held_out, "train_last": now},
+        )
     found = _losses_apart(case, loss_factor, loss_gap) if losses else None
     return found or (_left_behind(case, train_made, val_kept) if losses and not odd_objective(case) else None)
+
+
+def _errors(case: Case, evaluations: int) -> list[tuple[str, Curve, Curve]]:
+    """The errors that are logged for both sides under one name."""
+    sides = [(name, case.curve(name), case.val(name)) for name in _ERRORS]
+    return [
+        (name, train, val)
+        for name, train, val in sides
+        if train is not None and val is not None and min(len(train), len(val)) >= evaluations
+    ]
 
 
 def _parted(held_out: Curve) -> float:
@@ -128,6 +156,8 @@ def _left_behind(case: Case, made: float, kept: float, *, together: float = 2.5)
 
 
 def fires() -> Runs:
+    falls = noisy(decay(20, 12.0, 1.6), 0.02)
+    yield run({"loss": falls, "mae": falls, "val/mae": noisy([10.8] * 20, 0.03)}, axis="epoch")
     up = np.linspace(0.5, 1.0, 20)
     yield run({"accuracy": up, "val/accuracy": noisy(np.linspace(0.5, 0.74, 20), 0.01)}, axis="epoch")
     yield run({"loss": decay(20, 1.1, 0.14), "val/loss": noisy(decay(20, 1.1, 0.89), 0.01)}, axis="epoch")
@@ -135,6 +165,8 @@ def fires() -> Runs:
 
 
 def silent() -> Runs:
+    falls = noisy(decay(20, 12.0, 1.6), 0.02)
+    yield run({"loss": falls, "mae": falls, "val/mae": 1.4 * falls}, axis="epoch")
     up = np.linspace(0.5, 0.99, 20)
     yield run({"accuracy": up, "val/accuracy": noisy(up - 0.06, 0.01)}, axis="epoch")
     yield run({"accuracy": noisy(up - 0.1, 0.01), "val/accuracy": up}, axis="epoch")

@@ -19,7 +19,9 @@ from traindx.source.edit_pieces import place
 from traindx.source.parameters import held
 from traindx.source.values import ListValue, Made, Spot, Value, options
 
-DETECTOR = Detector(title="same data for training and validation", family="script_split")
+DETECTOR = Detector(
+    title="same data for training and validation", family="script_split", measured_by="validation_seen"
+)
 _LOADERS = (
     "data = TensorDataset(torch.randn(9, 8), torch.zeros(9).long())\n"
     "train_loader = DataLoader(data, shuffle=True)\nval_loader = DataLoader({})"

@@ -101,7 +101,9 @@ def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
             "printed, which says little.",
         )
     thin = next((f.text for f in examination.findings if f.id == "run_too_short"), None)
-    wanted = [text for need, text in _WANTED if not case.has(need)]
+    wanted = [
+        text for need, text in _WANTED if not case.has(need) and not (case.surrogate and "loss" in need)
+    ]
     lines = [thin] if thin else []
     stop = case.harm.undecided
     if stop is not None:
@@ -109,7 +111,7 @@ def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
             f"The loss has stood at {short(stop.level)} for {stop.share:.0%} of the run: whether that is the "
             "floor of the task or a training that is stuck, this log does not show. " + _decides(case)
         )
-    elif not case.surrogate and not thin:
+    elif not case.surrogate and not thin and nothing_judged(case):
         lines.append(
             "The loss hardly moved: a run that starts good looks the same as one that does not learn."
         )
@@ -124,6 +126,8 @@ def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
                 else "."
             )
         )
+    if not lines:
+        lines.append("Something small leaves it open: see what was noticed.")
     if wanted:
         lines.append(f"Log {'; '.join(wanted)}.")
     elif stop is None:

@@ -3,10 +3,9 @@
 Seen when the most frequent answer takes {answer_share:%} of the training batches in the last third of the
 looks, later than step {min_steps}. Low where the largest class holds {hard_share_from:%} to {hard_share_to:%}
 and the loss is under that of the classes' shares: the odds vary and none crosses the half, as with clicks.
-Low, too, where a score that counts rare classes is good, or, without such a score, the loss is under half of
-that.
+Low, too, where no score counts rare classes and the loss is under half of that.
 
-Silent in the first looks, when batches themselves hold one class only, where the accuracy on validation data
+Silent where a score that counts rare classes (AUC, F1, ...) is good, in the first looks, when batches themselves hold one class only, where the accuracy on validation data
 leaves {error_left:%} or less of the errors that one answer makes, and where a sample has many targets
 (pixels) and the loss is well under that of the classes' shares: the odds vary, only not across the half.
 Known mistakes: rare classes that are right so seldom that a few looks do not show it.
@@ -53,7 +52,9 @@ def detect(
         return None
     hard = hard_share_from < largest < hard_share_to and _under_the_shares(case, shares, part=0.98)
     found = _finds_the_rare(case)
-    hard = hard or found or (found is None and _under_the_shares(case, shares, part=0.5))
+    if found:
+        return None
+    hard = hard or (found is None and _under_the_shares(case, shares, part=0.5))
     sentence = (
         f"{percent(late(top))} of the answers are one class; the largest class holds {percent(largest)} of "
         "the targets."

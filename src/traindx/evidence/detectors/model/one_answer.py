@@ -1,14 +1,15 @@
 """The model names the same class for nearly every sample, although the targets hold several.
 
 Seen when the most frequent answer takes {answer_share:%} of the training batches in the last third of the
-looks, later than step {min_steps}. Low where the largest class holds {hard_share_from:%} to {hard_share_to:%}
-and the loss is under that of the classes' shares: the odds vary and none crosses the half, as with clicks.
-Low, too, where no score counts rare classes and the loss is under half of that.
+looks, later than step {min_steps}. Low where the largest class holds {hard_share_from:%} to
+{hard_share_to:%} and the loss is under that of the classes' shares: the odds vary and none crosses the half,
+as with clicks. Low, too, where no score counts rare classes and the loss is under half of that.
 
-Silent where a score that counts rare classes (AUC, F1, ...) is good, in the first looks, when batches themselves hold one class only, where the accuracy on validation data
-leaves {error_left:%} or less of the errors that one answer makes, and where a sample has many targets
-(pixels) and the loss is well under that of the classes' shares: the odds vary, only not across the half.
-Known mistakes: rare classes that are right so seldom that a few looks do not show it.
+Silent where a score that counts rare classes (AUC, F1, ...) is good, in the first looks, when batches
+themselves hold one class only, where the accuracy on validation data leaves {error_left:%} or less of the
+errors that one answer makes, and where a sample has many targets (pixels) and the loss is well under that of
+the classes' shares: the odds vary, only not across the half. Known mistakes: rare classes that are right so
+seldom that a few looks do not show it.
 """
 
 from math import log, prod

@@ -17,6 +17,7 @@ from traindx.evidence.curve import Curve
 Fact = Mapping[str, Any]
 _RANK = "/rank"
 _LARGEST = sys.float_info.max
+_BRIEF = 10.0
 _OF_A_RANK = re.compile(r"/rank\d+$")
 
 
@@ -49,6 +50,12 @@ class Inside:
         """How many evaluations early stopping waits before it restores the best weights; 0 without."""
         restoring = [one for one in self._facts("callbacks") if one.get("restore_best_weights") is True]
         return max((one["patience"] for one in restoring if isinstance(one.get("patience"), int)), default=0)
+
+    @property
+    def brief(self) -> bool:
+        """Whether the recording lasted a few seconds only: too short to know how busy the machine was."""
+        seconds = number(self.fact("overhead"), "seconds")
+        return seconds is not None and seconds < _BRIEF
 
     @property
     def stopped(self) -> bool:

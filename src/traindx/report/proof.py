@@ -111,7 +111,7 @@ def _details(proved: Proved, best: VersionVerdict) -> Iterator[Block]:
         yield Labelled("also", "; ".join(other[:3]))
     costs = list(_costs(proved, best))
     if costs:
-        yield Labelled("costs", "; ".join(costs))
+        yield Labelled("resources", "; ".join(costs))
     same = [one.what for one in best.likenesses if one.same]
     if same:
         yield Labelled("same", f"{', '.join(same)}")

@@ -96,7 +96,8 @@ def throughput_drops(
     lasting = end == course.median.size
     onset = float(course.step[begin])
     until = "to the end" if lasting else f"until {where(curve, float(course.step[end - 1]))}"
-    elsewhere = case.inside.crowding >= max_crowding or all_slower(case, onset, 1 / part)
+    busy = case.inside.crowding >= max_crowding or case.inside.brief
+    elsewhere = busy or all_slower(case, onset, 1 / part)
     heavy = lasting and part <= large_drop_left and not elsewhere
     return Finding(
         text=f"Training runs at {percent(part)} of its earlier speed by {curve.name} ({times(1 / part)} "

@@ -64,7 +64,7 @@ def step_time_outliers(
     regular = _regular(steps[slow])
     costs = lost * float(seconds.sum()) >= min_total_seconds or not case.inside.recorded
     trouble = not regular and count >= min_slow_steps and costs
-    crowded = case.inside.crowding >= max_crowding
+    crowded = case.inside.crowding >= max_crowding or case.inside.brief
     kind = f"every {text(regular)} steps" if regular else "at irregular intervals"
     typical = float(np.median(seconds[slow]))
     return Finding(

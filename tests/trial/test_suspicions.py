@@ -156,6 +156,7 @@ class TestTested:
         assert rate["answer"] == "refuted"
         assert rate["decided_by"] == "experiment"
         assert rate["experiments"][0]["outcome"] == "cured"
+        assert rate["share_after"] < 0.1
         assert rate["share_after"] < rate["share_before"] < 0.2
         assert "->" in rate["because"]
         assert elsewhere["answer"] == "confirmed"

@@ -4,7 +4,7 @@ from typing import Any
 
 from traindx.evidence.detector import Case, Cases, Detected, Detector, Fact, Finding, facts, number, word
 from traindx.evidence.detectors._number_text import percent, text
-from traindx.evidence.detectors.files._facts import NEEDS, data, is_used, listed, reading
+from traindx.evidence.detectors.files._facts import NEEDS, data, is_used, listed, reading, rows
 from traindx.testing.sketch import run
 
 
@@ -154,10 +154,12 @@ def file_units_change(
         row, before, after = (number(change, key) or 0.0 for key in ("row", "before", "after"))
         phrase, places = reading(case, table)
         last = number(change, "last_row")
-        rows = f"from row {round(row):,} on" if last is None else f"in rows {round(row):,} to {round(last):,}"
+        stretch = (
+            f"from row {round(row):,} on" if last is None else f"in rows {round(row):,} to {round(last):,}"
+        )
         sides = ("before", "after") if last is None else ("elsewhere", "there")
         return Finding(
-            f"{table}: {rows}, the column {name} is on another scale (median {text(before)} {sides[0]}, "
+            f"{table}: {stretch}, the column {name} is on another scale (median {text(before)} {sides[0]}, "
             f"{text(after)} {sides[1]}; its spread is {text(ratio)} times as large), all at once, while the "
             f"other columns stay: another unit or source{phrase}.",
             symptom="silent_defect",
@@ -198,8 +200,8 @@ def file_column_stuck(case: Case, *, min_rows: int = 30) -> Detected:
         phrase, places = reading(case, table)
         return Finding(
             f"{table}: in rows {first:,} to {last:,} the column {name} is {text(stuck)} all the time "
-            f"({round(count):,} rows; elsewhere at most {round(number(one, 'usual_repeat') or 1):,} rows "
-            f"repeat a value): it is stuck there{phrase}.",
+            f"({round(count):,} rows; elsewhere it changes after at most "
+            f"{rows(round(number(one, 'usual_repeat') or 1))}): it is stuck there{phrase}.",
             symptom="silent_defect",
             severity="medium",
             numbers={"row": first, "rows": count, "column": name, "file": table},

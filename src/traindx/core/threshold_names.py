@@ -85,7 +85,7 @@ inputs_unscaled: size=min_rms extreme=extreme_rms ratio=min_scale_ratio extreme_
   offset=mean_to_std
 kl_collapses: gone=left_share small=small_kl
 labels_change: share=changed_share again=min_repeats features=min_features twice=max_duplicates_share
-labels_in_order: pure=top_class_share mixed=max_class_share batch=min_batch_size narrow=target_spread_share
+labels_in_order: pure=top_class_share batch=min_batch_size narrow=target_spread_share
 labels_odd: least=min_odd_share most=max_odd_share together=max_clustering gain=min_neighbour_gain
   mutual=min_mutual_agreement clear=clear_mutual_agreement line=linear_model_margin samples=min_data_samples
 labels_unrelated: linked=max_linear_z gain=max_gain samples=min_data_samples most=max_chance_level

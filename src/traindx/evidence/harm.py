@@ -27,6 +27,8 @@ _STANDS = 12
 # A validation that shows what a training reached: so many evaluations, so much of a fall, so near its best.
 _EVALUATIONS, _CLEAR_FALL, _NEAR_BEST = 4, 0.15, 0.02
 _USUAL_LOSS = (0.05, 15.0)
+# The loss of a language model that knows little more than how frequent each token is.
+_FREQUENCIES_ALONE, _NATS = 0.6, 5.0
 _NO_SCHEDULE = ("constant", "none", "no", "fixed")
 # Symptoms that are harm themselves: without it there is none.
 _EFFECTS = frozenset({"not_learning", "slow_convergence", "underfitting"})
@@ -213,16 +215,17 @@ class Harm:
     def undecided(self) -> Standstill | None:
         """A standstill that may be the floor of the task or a training that is stuck: nothing says which.
 
-        Decided where a score is good, the rate came down as planned, the loss is that of a language model or
-        a fine-tuning (they end high), or the training was recorded and nothing shows that neither the model
-        nor simple ones do better than guesses.
+        Decided where a score is good, the rate came down as planned, the loss is that of a language model
+        that has learned more than how frequent each token is or of a fine-tuning (they end high), or the
+        training was recorded and held against simple models that do better than guesses.
         """
         case, stop, loss = self._case, self.standstill, self._case.loss
         decided = case.inside.recorded and not case.level.says_nothing
         if stop is None or loss is None or decided or loss.course.starts_late:
             return None
         lowered = case.lr is not None and len(case.lr) > 2 and case.lr.y[-1] < _HALF * case.lr.y.max()
-        ends_high = case.task.predicts_tokens or case.task.fine_tuned or bool(case.traits)
+        speaks = case.task.predicts_tokens and not _FREQUENCIES_ALONE * loss.head < stop.level > _NATS
+        ends_high = speaks or case.task.fine_tuned or bool(case.traits)
         if case.level.good or lowered or ends_high or not loss.head > 0:
             return None
         return stop if stop.share >= _HALF and stop.level > 0.4 * loss.head else None

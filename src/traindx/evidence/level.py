@@ -163,10 +163,15 @@ class Level:
             comparison is not None and comparison.z >= z and comparison.reached >= comparison.simple + slack
         )
 
-    def has_all_there_is(self, *, near: float = 0.6, faint: float = 0.2) -> bool:
-        """Whether the model gets as little from the inputs as simple models do, and learned to."""
+    def has_all_there_is(self, *, near: float = 0.6, faint: float = 0.25) -> bool:
+        """Whether the model gets as little from the inputs as simple models do: all of it, or most of it and
+        the validation loss came down."""
         found, val = self.against_simple, self._case.val_loss
-        if found is None or val is None or len(val) < 8 or not 0 < found.simple <= faint:
+        if found is None or not 0 < found.simple <= faint:
+            return False
+        if found.reached >= found.simple and not found.classes:
+            return True
+        if val is None or len(val) < 8:
             return False
         learned = val.trend.p < 1e-3 and val.tail < val.head - 2 * val.noise
         return learned and found.reached >= near * found.simple

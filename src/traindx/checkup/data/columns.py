@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from traindx.checkup.data.conversions import conversion_of
 from traindx.checkup.data.group_changes import group_changes
 from traindx.checkup.data.part import DataPart, moments
-from traindx.core.nouns import BoolArray, FloatArray
+from traindx.core.nouns import BoolArray, FloatArray, IntArray
 
 _SENTINELS = (-99.0, -999.0, -9999.0, -99999.0, -999999.0, 999.0, 9999.0, 99999.0, 999999.0, -888.0, -777.0)
 _MACHINE = (-32768.0, 65535.0, -2147483648.0, 2147483647.0)
@@ -18,6 +19,7 @@ _HUGE = 1e15
 _MOST = 400
 _MOST_MEASURED = 512
 _STUCK_ROWS, _FEW_WRONG = 30, 20
+_GROUPS = 50  # in a column that names them
 
 
 def column_facts(part: DataPart) -> list[dict[str, Any]]:
@@ -205,9 +207,23 @@ def _change(part: DataPart, name: str) -> dict[str, Any] | None:
     reach = len(series) // blocks
     row = int(part.rows[here[_sharpened(of_the_stretch, edges[first], reach)]])
     fact = {"table": part.name, "column": name, "row": row, "before": before, "after": after, **apart}
+    fact["conversion"] = conversion_of([(before, after, apart["ratio"])])
+    fact["group_column"] = _group_of(part, here[edges[first] : edges[last]], name)
     if last < blocks:
         fact["last_row"] = int(part.rows[here[_sharpened(~of_the_stretch, edges[last], reach) - 1]])
     return fact
+
+
+def _group_of(part: DataPart, stretch: IntArray, name: str) -> str:
+    """A column that names groups of rows, some of which the stretch holds nearly alone; empty without one."""
+    inside = np.zeros(len(part), bool)
+    inside[stretch] = True
+    for by, codes in part.groups_of(_GROUPS).items():
+        counts, all_rows = np.bincount(codes[inside], minlength=codes.max() + 1), np.bincount(codes)
+        own = counts > 0.9 * all_rows
+        if by != name and counts[own].sum() > 0.9 * len(stretch) and not own.all():
+            return by
+    return ""
 
 
 def _to_the_end(blocks: int) -> list[tuple[int, int]]:

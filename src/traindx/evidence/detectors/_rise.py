@@ -15,6 +15,9 @@ from traindx.evidence.case import Case, Curve
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
 
+# A score logged so many times less often than the loss comes from an evaluation.
+_EVALUATED_APART = 8
+
 
 @dataclass(frozen=True)
 class Rise:
@@ -64,10 +67,15 @@ def _climbs_stairs(values: FloatArray) -> bool:
 
 
 def another_improves(case: Case, since: float, *, share: float = 0.1) -> bool:
-    """Whether a validation metric other than the loss got clearly better since a step."""
+    """Whether a validation metric other than the loss, or a score of an evaluation, got clearly better since
+    a step."""
+    losses = len(case.loss) if case.loss is not None else 0
     for name in case.names:
-        curve = case.curve(name) if name.startswith(("val/", "test/")) and "loss" not in name else None
+        curve = case.curve(name) if "loss" not in name else None
         if curve is None or curve.goal == "none" or len(curve) < 8 or curve.axis != case.run.axis:
+            continue
+        evaluated = name.startswith(("val/", "test/"))
+        if not evaluated and not (curve.goal == "higher" and _EVALUATED_APART * len(curve) <= losses):
             continue
         if case.val_loss is not None and curve.name == case.val_loss.name:
             continue

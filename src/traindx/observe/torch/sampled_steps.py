@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import torch
+from torch.autograd.graph import Node
 
 from traindx.core.kinds import loss_kind
 from traindx.observe.clock import perf_counter
@@ -17,6 +18,7 @@ from traindx.observe.torch.activation_probe import ActivationProbe
 from traindx.observe.torch.followers import Followers
 from traindx.observe.torch.histograms import Histograms
 from traindx.observe.torch.layer_probe import LayerProbe
+from traindx.observe.torch.lookahead import lookahead
 from traindx.observe.torch.output_statistics import Answers
 from traindx.observe.torch.sample_prints import SampleFingerprints
 from traindx.observe.torch.validation_inputs import Evaluations
@@ -112,6 +114,14 @@ class StepSampler:
         if output.is_floating_point():
             numbers = answer_statistics(loss_kind({"function": name}), output.detach(), target)
             self._groups[f"output{of}"] = {**batches.input_statistics(output.detach()), **numbers}
+
+    def look_ahead(self, grad_fn: Node | None) -> None:
+        """Before the first backward: whether attention sees the tokens that are to be predicted."""
+        if self.taken or grad_fn is None or self._target is None:
+            return
+        attention = lookahead(grad_fn, self._target)
+        if attention is not None:
+            self.recorder.fact("attention", attention)
 
     def saw_share(self, ratio: float) -> None:
         """How many times what the loss functions gave backward was called on; -1 when the sign is turned."""

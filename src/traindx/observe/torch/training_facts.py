@@ -28,7 +28,7 @@ _OF_OPTIMIZER = ("lr", "weight_decay", "schedule", "warmup", "warmup_ratio")
 # What is of one training, and not of the process.
 _OF_TRAINING = (
     *("models", "optimizers", "losses", "loaders", "schedulers", "graph", "reach", "restored"),
-    *("classes", "samples", "accumulation", "clipping", "histograms", "tokens", "followers"),
+    *("classes", "samples", "accumulation", "clipping", "histograms", "tokens", "followers", "attention"),
 )
 _PHASES_MOST, _PHASES_SAMPLED = 64, 8
 _LOADER_SETTINGS = (("batch_size", "batch_size"), ("train_samples", "samples"), ("workers", "workers"))
@@ -94,6 +94,7 @@ class TrainingFacts:
             self._graph(optimizer)
             self._shards(optimizer)
             self._scheduler_order()
+            self._record_schedulers()  # at the end they may be gone
         self._optimizers.append(mine)
         self._models = max(self._models, len(models))
         recorder.fact("models", models)

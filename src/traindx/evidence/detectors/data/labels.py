@@ -53,16 +53,17 @@ def labels_in_order(
     case: Case,
     *,
     top_class_share: float = 0.9,
-    max_class_share: float = 0.7,
+    min_z: float = 6.0,
     min_batch_size: int = 8,
     min_samples: int = 4,
     target_spread_share: float = 0.15,
 ) -> Detected:
     """Batches hold one class each, while the data hold several: the samples come sorted by class.
 
-    Seen when batches of at least {min_batch_size} are of one class, or nearly, in most looks, and the
-    targets of all looks together are not. Also when real-valued targets hardly vary within a batch but much
-    between batches.
+    Seen when most sampled batches of at least {min_batch_size} are of one class, or nearly, and those of all
+    samples together are not: the largest class holds more of a batch than a draw from these targets gives, by
+    {min_z} standard errors. Also when real-valued targets hardly vary within a batch but much between
+    batches.
 
     Silent for shuffled loaders and unequal classes. For real targets it is a sign: series in time come so by
     nature. Known mistakes: groups that belong together in one batch on purpose.
@@ -74,14 +75,16 @@ def labels_in_order(
     if top is None:
         return _of_numbers(case, min_samples, target_spread_share)
     shares = case.task.class_shares
-    if len(shares) < 2 or max(shares.values()) > max_class_share:
-        return None if len(shares) > 1 else Skipped()
-    level = float(np.median(top.y))
-    if level < top_class_share or (training_loader(case) or {}).get("shuffle") is True:
+    if len(shares) < 2:
+        return Skipped()
+    level, largest = float(np.median(top.y)), max(shares.values())
+    error = float(np.sqrt(largest * (1 - largest) / size / len(top)))
+    shuffled = (training_loader(case) or {}).get("shuffle") is True
+    if level < top_class_share or level - largest < min_z * error or shuffled:
         return None
     sentence = (
         f"Batches of {size:g} are of one class ({percent(level)} on the median), while the largest class "
-        f"holds {percent(max(shares.values()))} of the targets: the samples come sorted."
+        f"holds {percent(largest)} of the targets: the samples come sorted."
     )
     return Finding(sentence, "silent_defect", "high", numbers={"top_share": level})
 

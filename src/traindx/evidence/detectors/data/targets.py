@@ -71,6 +71,31 @@ def targets_equal_inputs(
     return Finding(f"{sentence}predicted.", "silent_defect", "high", numbers={"share": shares[0]})
 
 
+@Detector("Attention sees the answer", needs=("fact:attention",), family="future")
+def future_attended(case: Case, *, min_share: float = 0.02) -> Detected:
+    """Attention looks at the tokens that the model is to predict.
+
+    The targets are the next tokens of the input, so that an attention map over it must be zero above its
+    diagonal. The maps of the first step are read; seen when places give {min_share:%} or more of their
+    attention to later ones: the mask is missing, wrong or not passed on.
+
+    Could not look where the targets are no next tokens, or no map was kept for the backward pass. Silent
+    about an encoder whose input a causal decoder is to write again.
+    """
+    attention = case.inside.fact("attention")
+    share, maps, seeing = (number(attention, key) for key in ("share", "maps", "open"))
+    if share is None or maps is None or not seeing or share < min_share:
+        return None
+    return Finding(
+        f"In {seeing:g} of {maps:g} attention maps, places give up to {percent(share)} of their attention "
+        "to later places, which hold the tokens they are asked for: the causal mask is missing or wrong.",
+        "silent_defect",
+        "high",
+        1.0,
+        numbers={"share": share, "maps": maps, "open": seeing},
+    )
+
+
 @Detector("Target among the inputs", needs=("fact:samples",), family="telling_feature")
 def target_among_inputs(case: Case, *, min_batches: int = 3) -> Detected:
     """One element of the input is the target itself, in every row of every sampled batch.
@@ -180,6 +205,11 @@ def cases() -> Cases:
     )
     yield from target_among_inputs.fires(_places(23))
     yield from target_among_inputs.silent(_places(), _places(23, batches=2))
+    yield from future_attended.fires(run({}, facts={"attention": {"maps": 4, "open": 4, "share": 0.48}}))
+    yield from future_attended.silent(
+        run({}, facts={"attention": {"maps": 4, "open": 0, "share": 0.0}}),
+        run({}, facts={"attention": {"maps": 4, "open": 1, "share": 0.002}}),
+    )
     yield from targets_equal_inputs.fires(_tokens(0.01, _0=1.0))
     yield from targets_equal_inputs.silent(_tokens(1.5, _0=1.0))
     yield from targets_equal_inputs.silent(_tokens(0.01, _1=1.0))

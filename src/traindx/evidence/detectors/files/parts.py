@@ -134,8 +134,9 @@ def file_units_change(
 
     Silent for columns that drift, swing or wander, for files where a third of the columns or more change at
     once (two sources put together), for groups whose levels differ from the start, for trends that all
-    groups share, and for columns that the script drops. Known mistakes: a real change of what is measured; a
-    factor on a column with a strong season in a few groups is not seen.
+    groups share, and for columns that the script drops. A sign only where the stretch is one group of rows (a
+    device, a site) and no known conversion fits: groups may differ by nature. Known mistakes: a real change
+    of what is measured; a factor on a column with a strong season in a few groups is not seen.
     """
     for change in listed(case, "data_changes"):
         if "groups" in change:
@@ -158,11 +159,15 @@ def file_units_change(
             f"from row {round(row):,} on" if last is None else f"in rows {round(row):,} to {round(last):,}"
         )
         sides = ("before", "after") if last is None else ("elsewhere", "there")
+        conversion, by = word(change, "conversion"), word(change, "group_column")
+        likely = f"it looks like {conversion}" if conversion else "another unit or source"
+        likely += f" in these groups of {by}" if by else ""
         return Finding(
             f"{table}: {stretch}, the column {name} is on another scale (median {text(before)} {sides[0]}, "
             f"{text(after)} {sides[1]}; its spread is {text(ratio)} times as large), all at once, while the "
-            f"other columns stay: another unit or source{phrase}.",
-            symptom="silent_defect",
+            f"other columns stay: {likely}{phrase}.",
+            symptom="silent_defect" if conversion or not by else None,
+            strength=1.0 if conversion or not by else 0.2,
             numbers={
                 "row": row,
                 "ratio": ratio,
@@ -275,9 +280,9 @@ def _group_facts(jump: float, steady: float) -> dict[str, Any]:
     return {"data_files": [{"name": "a.csv"}], "data_changes": [change]}
 
 
-def _facts_file_units_change(ratio: float, shift: float, steady: float) -> dict[str, Any]:
-    change = {"table": "a.csv", "column": "temp", "row": 1600, "before": 15.0, "after": 59.0}
-    change |= {"ratio": ratio, "shift": shift, "steady": steady}
+def _facts_file_units_change(ratio: float, shift: float, steady: float, **more: Any) -> dict[str, Any]:
+    change: dict[str, Any] = {"table": "a.csv", "column": "temp", "row": 1600, "before": 15.0, "after": 59.0}
+    change |= {"ratio": ratio, "shift": shift, "steady": steady, **more}
     return {"data_files": [{"name": "a.csv"}], "data_changes": [change]}
 
 
@@ -297,6 +302,8 @@ def cases() -> Cases:
     yield from file_splits_differ.silent(run({}, facts=_facts(unseen_classes={"7": 1}, shifted=[])))
     yield from file_units_change.fires(run({}, facts=_facts_file_units_change(1.8, 3.7, 24.0)))
     yield from file_units_change.fires(run({}, facts=_facts_file_units_change(1.0, 20.0, 30.0)))
+    sites = {"group_column": "site", "conversion": "degrees Celsius to Fahrenheit"}
+    yield from file_units_change.fires(run({}, facts=_facts_file_units_change(1.8, 3.7, 24.0, **sites)))
     yield from file_units_change.fires(run({}, facts=_group_facts(44.0, 12.0)))
     yield from file_units_change.silent(run({}, facts=_facts_file_units_change(1.8, 3.7, 2.0)))
     yield from file_units_change.silent(run({}, facts=_facts_file_units_change(1.1, 2.0, 20.0)))

@@ -31,7 +31,7 @@ for epoch in range(3):
 """
 
 
-@Detector("loss detached from layers", family="script_detached")
+@Detector("loss detached from layers", family="script_detached", measured_by="parameters_without_gradient")
 def script_loss_detached(training: Training) -> Places:
     """The way from the loss back to a layer is cut: by detach, .data, .item(), numpy or argmax.
 

@@ -115,6 +115,42 @@ def _parts(case: Case, norms: Mapping[str, object], pull: float, looks: int, dec
     return found
 
 
+@Detector("Weights fade away", needs=("weight_norm/*",), family="weight_decay_seen", harms="learning")
+def weights_fade(
+    case: Case, *, left: float = 0.02, min_layers_share: float = 0.3, min_samples: int = 4
+) -> Detected:
+    """The weights of many layers shrink to almost nothing while the model trains.
+
+    Seen when {min_layers_share:%} or more of the layers end with {left:%} or less of the size they began
+    with: no gradient does that, but weight decay or a penalty that outweighs the gradients, as L2 in Adam
+    does to embeddings that few samples touch. Trouble where the training suffers.
+
+    Silent about layers that begin near zero, and under {min_samples} samples of the weights.
+    """
+    norms = {
+        name: curve
+        for name, curve in case.inside.layers("weight_norm").items()
+        if len(curve) >= min_samples and curve.y[0] > 1e-3
+    }
+    if not norms:
+        return Skipped(f"{min_samples} samples of the weights")
+    faded = {name: curve for name, curve in norms.items() if curve.y[-1] <= left * curve.y[0]}
+    if len(faded) < max(1.0, min_layers_share * len(norms)):
+        return None
+    name, worst = min(faded.items(), key=lambda item: float(item[1].y[-1] / item[1].y[0]))
+    gone = next(float(x) for x, y in zip(worst.x, worst.y, strict=True) if y <= left * worst.y[0])
+    return Finding(
+        f"The weights of {len(faded)} of {len(norms)} layers fade away: those of {name} go from a norm of "
+        f"{text(float(worst.y[0]))} to {text(float(worst.y[-1]))}, under {percent(left)} of it by step "
+        f"{gone:g}.",
+        "not_learning",
+        "high",
+        gone,
+        series=worst.name,
+        numbers={"layers": len(faded), "weights_left": float(worst.y[-1] / worst.y[0])},
+    )
+
+
 def _decayed(kind: str, decay: float, ratio: float, gradient: float, end: float = 1.0) -> Run:
     series: dict[str, list[float]] = {"loss": [1.6] * 200, "lr": [0.001] * 200}
     for name in (0, 2, 4):
@@ -190,7 +226,14 @@ def _run(epsilon: float, norm: float, end: float = 1.0, optimizer: str = "Adam")
     return run({"loss": noisy(decay(200, 1.0, end), 0.02), **layers}, facts=told)
 
 
+def _fading(end: float) -> Run:
+    norms = {f"weight_norm/{name}": [5.0, 3.0, 1.0, end] for name in ("emb", "fc1", "fc2")}
+    return run({"loss": noisy(np.full(100, 0.7), 0.01), **norms})
+
+
 def cases() -> Cases:
+    yield from weights_fade.fires(_fading(0.01))
+    yield from weights_fade.silent(_fading(0.4), run({"weight_norm/norm": [0.0, 0.0, 0.0, 0.0]}))
     yield from decay_dominates.fires(_decayed("AdamW", 50.0, 0.055, 0.1), _decayed("Adam", 3.0, 0.01, 0.1))
     yield from decay_dominates.silent(_decayed("AdamW", 0.01, 0.005, 0.1, 4.9))
     yield from decay_dominates.silent(_decayed("AdamW", 0.01, 1e-5, 0.1, 4.9))

@@ -7,6 +7,8 @@ from traindx.evidence.detectors._number_text import text, where
 from traindx.evidence.detectors._settings import optimizer_family, perhaps_tuned
 from traindx.testing.sketch import decay, noisy, run
 
+_ON_PLATEAU = "ReduceLROnPlateau"
+
 
 @Detector("Stands at a constant learning rate", family="lr_schedule", guards=("surrogate",))
 def plateau_at_constant_lr(
@@ -86,7 +88,69 @@ def plateau_at_small_lr(
     )
 
 
+_MEASURES = ("accuracy", "f1", "auc", "iou", "dice", "r2", "map50", "bleu", "score")
+
+
+@Detector(
+    "Learning rate cut while validation improves", needs=("lr", "fact:schedulers"), family="lr_schedule"
+)
+def rate_cut_while_improving(
+    case: Case, *, min_cuts: int = 2, max_left: float = 0.3, min_cuts_share: float = 0.75
+) -> Detected:
+    """ReduceLROnPlateau cuts the rate again and again although every measure on validation data improves.
+
+    It watches the wrong number, or in the wrong direction: with `mode="min"` a score that rises looks like a
+    loss that gets worse. Seen when the rate was cut {min_cuts} times and more to {max_left} of itself or
+    less, and in {min_cuts_share:%} of the stretches before a cut each validation curve reached a new best.
+
+    Silent for other schedules, whose cuts are planned, and without a validation curve.
+    """
+    scheduler = next((one for one in case.inside.schedulers if one.get("class") == _ON_PLATEAU), None)
+    curves = [case.val_loss, *(case.val(name) for name in _MEASURES)]
+    watched = [curve for curve in curves if curve is not None and len(curve) >= min_cuts + 2]
+    rate = case.lr
+    if scheduler is None or rate is None or not watched:
+        return Skipped("ReduceLROnPlateau, and what it may watch")
+    at = np.flatnonzero(rate.y[1:] < 0.95 * rate.y[:-1]) + 1
+    cuts = [float(rate.x[place]) for place in at]
+    if len(cuts) < min_cuts or rate.y[-1] > max_left * rate.y[0]:
+        return None
+    begin = [float(rate.x[0]), *cuts[:-1]]
+    improved = [all(_new_best(curve, *ends) for curve in watched) for ends in zip(begin, cuts, strict=True)]
+    if sum(improved) < min_cuts_share * len(cuts):
+        return None
+    mode = str(scheduler.get("mode", ""))
+    names = " and ".join(curve.name for curve in watched[:2])
+    return Finding(
+        f"ReduceLROnPlateau (mode {mode}) cut the learning rate {len(cuts)} times, from "
+        f"{text(float(rate.y[0]))} to {text(float(rate.y[-1]))}, while {names} reached a new best before "
+        f"{sum(improved)} of the cuts: it watches the wrong number, or in the wrong direction.",
+        "silent_defect",
+        "high" if case.harm.standstill is not None else "medium",
+        cuts[0],
+        float(rate.x[-1]),
+        rate.name,
+        numbers={"cuts": len(cuts), "lr_last": float(rate.y[-1])},
+    )
+
+
+def _new_best(curve: Curve, begin: float, end: float) -> bool:
+    """Whether a curve reaches its best so far between two steps."""
+    values = -curve.y if curve.goal == "higher" else curve.y
+    before, within = values[curve.x <= begin], values[(curve.x > begin) & (curve.x <= end)]
+    return bool(within.size) and (not before.size or float(within.min()) < float(before.min()))
+
+
 def cases() -> Cases:
+    facts = {"schedulers": [{"class": "ReduceLROnPlateau", "mode": "min"}]}
+    steps = [100 * 0.1 ** (i // 20) for i in range(80)]
+    rises = (np.arange(1.0, 17) * 5, np.linspace(0.2, 0.9, 16))
+    falls = (np.arange(1.0, 17) * 5, [1.0, 0.5, 0.4, 0.35, *[0.36] * 12])
+    yield from rate_cut_while_improving.fires(run({"lr": steps, "val/dice": rises}, facts=facts))
+    yield from rate_cut_while_improving.silent(
+        run({"lr": steps, "val/loss": falls}, facts=facts),
+        run({"lr": steps, "val/dice": rises}, facts={"schedulers": [{"class": "StepLR"}]}),
+    )
     flat = noisy([*decay(30, 2.3, 1.1), *[1.1] * 120], 0.01)
     yield from plateau_at_constant_lr.fires(run({"loss": flat, "lr": [1e-3] * 150}))
     yield from plateau_at_constant_lr.silent(

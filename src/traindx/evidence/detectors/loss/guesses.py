@@ -247,7 +247,8 @@ def loss_at_constant_answer(
     if level is None or odd_objective(case):
         return Skipped("a squared error or a cross-entropy without weights, and its targets")
     classes = bool(case.task.class_shares) and loss_kind(case.inside.losses[0]) != "mse"
-    if loss.tail < (of_classes if classes else of_variance) * level or loss.tail > 3 * level:
+    outside = loss.tail < (of_classes if classes else of_variance) * level or loss.tail > 3 * level
+    if outside or case.level.answers_right:
         return None
     what = "the shares of the classes" if classes else "the mean of the targets"
     return Finding(

@@ -5,7 +5,7 @@ or more evaluations never gets more than {max_gain} above its first value and en
 {no_variance}, other scores at {at_worst} or below, an accuracy no more than {max_gain} above what guessing
 gives (1/K where the number of classes K is known, one half otherwise, where the loss does not fall either).
 Measured on validation data where the log has both. A recording of a regression has a score of its own: the
-share of the targets' variance that the answers explain.
+share of the targets' variance that the answers explain, where simple models explain more.
 
 Low where a trained model is tuned. Silent when another score is good or rises, for an accuracy near zero
 beside a falling loss (it does not fit the task), for language models, reinforcement learning and GANs.
@@ -78,8 +78,10 @@ def _scores(case: Case, least: int) -> Iterator[tuple[str, Curve, np.ndarray]]:
             part = (curve.y if metric == "r2" else shares(curve)) if curve is not None else None
             if curve is not None and part is not None and part.size >= least:
                 yield metric, curve, part
-    explained = sampled(case, "output/explained", least)
+    explained, simple = sampled(case, "output/explained", least), case.level.against_simple
     late = explained is not None and explained.x[-1] >= _STEPS
+    if simple is not None and simple.as_good:
+        return
     if explained is not None and late and len(case.inside.losses) == 1 and not odd_objective(case):
         yield "explained", explained, explained.y
 

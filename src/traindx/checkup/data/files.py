@@ -22,6 +22,8 @@ _BYTES_MOST = 64 << 20
 _ARRAY_MOST = 1 << 30
 _COLUMNS_MOST = 2_000
 _CELL_MOST = 20_000
+_RECORDS_LEAST, _LIST_MOST = 8, 64
+# Of a folder; a JSON document may hold records, settings or statistics, and is read where it is named.
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".npz", ".npy", ".txt")
 
 
@@ -131,14 +133,43 @@ def _json_lines(path: str) -> Iterable[DataPart]:
     )
 
 
+def _json(path: str) -> Iterable[DataPart]:
+    """The lists of records in a document, at its top or under a key; settings and statistics hold none."""
+    with files.opened(path) as file:
+        if os.fstat(file.fileno()).st_size > _BYTES_MOST:
+            raise Unreadable(f"{path}: it is too large to be read whole; JSON lines are read in part")
+        document = json.loads(file.read(_BYTES_MOST).decode("utf-8-sig", "replace"))
+    tables = document if isinstance(document, Mapping) else {"": document}
+    for key, records in tables.items():
+        if isinstance(records, list) and len(records) >= _RECORDS_LEAST and _are_records(records):
+            keep = windows(len(records))
+            name = os.path.basename(path) + (f":{key}" if key else "")
+            yield from_words(name, path, columns_of([records[i] for i in keep]), keep, len(records))
+
+
+def _are_records(records: Sequence[Any]) -> bool:
+    return all(isinstance(record, Mapping) for record in records)
+
+
 def columns_of(records: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Records as columns of text; lists of numbers are left out."""
-    names = list(dict.fromkeys(name for record in records[:200] for name in record))[:_COLUMNS_MOST]
-    return {
-        str(name): [_cell(record.get(name)) for record in records]
-        for name in names
-        if not isinstance(records[0].get(name), list | dict)
-    }
+    """Records as columns of text; a short list of numbers that is in all of them becomes several."""
+    columns: dict[str, list[str]] = {}
+    for name in list(dict.fromkeys(name for record in records[:200] for name in record))[:_COLUMNS_MOST]:
+        values = [record.get(name) for record in records]
+        if not isinstance(values[0], list | dict):
+            columns[str(name)] = [_cell(value) for value in values]
+        elif (width := _width(values)) and len(columns) + width <= _COLUMNS_MOST:
+            columns |= {f"{name}[{at}]": [_cell(value[at]) for value in values] for at in range(width)}
+    return columns
+
+
+def _width(values: Sequence[Any]) -> int:
+    """The length of lists of numbers that are all as long; 0 for any other values."""
+    if not all(isinstance(value, list) for value in values):
+        return 0
+    widths = {len(value) for value in values}
+    plain = all(isinstance(number, int | float) for value in values for number in value)
+    return widths.pop() if len(widths) == 1 and max(widths) <= _LIST_MOST and plain else 0
 
 
 def _cell(value: object) -> str:
@@ -284,5 +315,5 @@ def with_target(part: DataPart, target: DataPart) -> DataPart:
 
 _READERS: Mapping[str, Callable[[str], Iterable[DataPart]]] = {
     ".csv": _table, ".tsv": _table, ".txt": _table, ".jsonl": _json_lines, ".ndjson": _json_lines,
-    ".parquet": _parquet, ".arrow": _parquet, ".npz": _npz, ".npy": _npy,
+    ".json": _json, ".parquet": _parquet, ".arrow": _parquet, ".npz": _npz, ".npy": _npy,
 }  # fmt: skip

@@ -95,7 +95,7 @@ def profile(
 
 def _parts(path: str, images: list[dict[str, Any]]) -> list[DataPart]:
     if not os.path.isdir(path):
-        return read_file(path) if path.lower().endswith(TABLES) else []
+        return read_file(path) if path.lower().endswith((*TABLES, ".json")) else []
     if has_images(path):
         parts, seen = image_parts(path)
         images.append(seen)

@@ -18,6 +18,7 @@ _LARGEST = 16 << 20
 _MEAN = re.compile(r"(?:^|_)(?:means?|mu|avg|average|center|loc)(?:_|$)", re.I)
 _SPREAD = re.compile(r"(?:^|_)(?:stds?|sigma|stdev|std_dev|scale|sd)(?:_|$)", re.I)
 _SLIPS = 3
+_PIXELS = 16
 _PIECES = re.compile("^##|\u2581|\u0120|</w>$")
 _SCALES = (1.0, 255.0)
 
@@ -97,7 +98,7 @@ def _vector(value: Any) -> FloatArray | None:
 
 
 def _real(part: DataPart, width: int, names: Sequence[str]) -> tuple[list[str], FloatArray] | None:
-    """The columns that a stored vector of this width is of."""
+    """The columns that a stored vector of this width is of; one number is of all pixels of an array."""
     inputs = part.inputs
     if names:
         kept = [name for name in names if name in part.names]
@@ -106,6 +107,8 @@ def _real(part: DataPart, width: int, names: Sequence[str]) -> tuple[list[str], 
         return kept, part.numbers[:, [part.names.index(name) for name in kept]]
     if width == len(inputs) and width > 1:
         return inputs, part.numbers[:, [part.names.index(name) for name in inputs]]
+    if width == 1 and part.array and len(part.names) >= _PIXELS and np.nanmin(part.numbers) >= 0:
+        return [part.array], part.numbers.reshape(-1, 1)
     return None
 
 

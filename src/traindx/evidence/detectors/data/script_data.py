@@ -24,7 +24,7 @@ _TARGETS = frozenset("y yb tgt targets target labels label".split())
 _WHOLE = ast.dump(ast.Slice())
 
 
-@Detector("next token visible", needs=("script",), family="script_future")
+@Detector("next token visible", needs=("script",), family="script_future", measured_by="future_attended")
 def script_future_visible(script: Script) -> Places:
     """A language model of transformers is trained on the next token and sees it.
 

@@ -30,7 +30,9 @@ from traindx.source.roles import LossCall
 from traindx.source.script import parse_script
 from traindx.source.values import Instance, ListValue, Made, Spot, Value, number
 
-DETECTOR = Detector(title="inputs and labels shuffled apart", family="script_shuffle")
+DETECTOR = Detector(
+    title="inputs and labels shuffled apart", family="script_shuffle", measured_by="labels_unrelated"
+)
 _MEANT = re.compile(r"rand|shuf|perm|control|corrupt|nois|null|negat", re.IGNORECASE)
 _MADE = frozenset("zeros ones full empty zeros_like ones_like full_like arange rand randn eye".split())
 

@@ -123,8 +123,9 @@ def file_statistics_wrong(case: Case, *, max_offset: float = 0.5, min_share: flo
     deviation by that much on a logarithmic scale, for at least {min_share:%} of the columns. Inputs scaled
     by them are not normalised.
 
-    Silent for statistics of another number of columns, and for those of images in 0 to 1 that are stored as
-    0 to 255.
+    One mean and one deviation are those of all pixels of an array. Low where a score says the model does
+    well: the statistics may be those of the data that its weights were trained on before. Silent for
+    statistics of another number of columns, and for those of images in 0 to 1 that are stored as 0 to 255.
     """
     for one in listed(case, "data_statistics"):
         worst, wrong, columns = (number(one, key) for key in ("worst", "wrong", "columns"))
@@ -140,7 +141,7 @@ def file_statistics_wrong(case: Case, *, max_offset: float = 0.5, min_share: flo
             f"{text(stored[1])}; in {table} they are {text(real[0])} and {text(real[1])}. {round(wrong)} of "
             f"{round(columns)} columns are off: these are statistics of other data{phrase}.",
             symptom="silent_defect",
-            severity="high",
+            severity="low" if case.level.good else "high",
             numbers={"worst": worst, "columns": wrong, "file": name},
             places=places,
         )

@@ -23,7 +23,7 @@ _LAYERS = ("torch.nn.Linear", "torch.nn.Conv1d", "torch.nn.Conv2d", "torch.nn.Co
 _HIDDEN = 'layers.Dense(32, "relu", kernel_initializer={}), layers.Dense(3, activation="softmax")'
 
 
-@Detector("constant initial weights", family="script_init")
+@Detector("constant initial weights", family="script_init", measured_by="init_constant")
 def script_init_constant(training: Training) -> Places:
     """All weights of layers start with one and the same number: their units stay alike for ever.
 

@@ -112,7 +112,7 @@ def _summed(event: CallEvent) -> bool:
     return isinstance(kind, Const) and kind.value == "sum"
 
 
-@Detector("optimizer never steps", family="script_step_order")
+@Detector("optimizer never steps", family="script_step_order", measured_by="optimizer_never_stepped")
 def script_step_missing(training: Training) -> Places:
     """Gradients are computed in the training loop, but no optimizer ever steps.
 

@@ -34,7 +34,9 @@ _APPLIED = {
 }
 
 
-@Detector("activation missing before the loss", family="script_activation")
+@Detector(
+    "activation missing before the loss", family="script_activation", measured_by="logits_as_probabilities"
+)
 def script_activation_missing(training: Training) -> Places:
     """A loss that expects probabilities, or their logarithm, gets the raw output of a layer.
 
@@ -116,7 +118,7 @@ def _script(out: str, loss: str) -> Script:
     return parse_script(_TRAIN.format(out=out, loss=loss))
 
 
-@Detector("activation applied twice", family="script_activation")
+@Detector("activation applied twice", family="script_activation", measured_by="probabilities_as_logits")
 def script_double_activation(training: Training) -> Places:
     """Softmax or sigmoid is applied before a loss that applies it itself.
 

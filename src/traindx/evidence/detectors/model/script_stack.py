@@ -25,7 +25,9 @@ _LAYERS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "Fe
 _MEANT = re.compile(r"(^|_)mc(_|$)|monte|bayes|mcdropout|stochastic|corrupt|noise|augment", re.IGNORECASE)
 
 
-@Detector("activation between layers missing", family="script_nonlinearity")
+@Detector(
+    "activation between layers missing", family="script_nonlinearity", measured_by="layers_without_activation"
+)
 def script_nonlinearity_missing(training: Training) -> Places:
     """Linear layers follow each other with nothing between them: together they are one linear layer.
 

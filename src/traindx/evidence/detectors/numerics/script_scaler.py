@@ -38,7 +38,7 @@ _SCALED = (
 )
 
 
-@Detector("clipped before unscaling", family="script_scaler")
+@Detector("clipped before unscaling", family="script_scaler", measured_by="clip_before_unscale")
 def script_clip_before_unscale(training: Training, iterations: Iterations) -> Places:
     """Gradients are clipped while the GradScaler's factor is still in them.
 
@@ -100,7 +100,12 @@ def _edit(clip: CallEvent, iteration: Iteration) -> tuple[Edit, ...]:
     return put_before(clip.spot, f"{scaler}.unscale_({optimizer})", "safe" if not clip.arms else "ask")
 
 
-@Detector("float16 without a GradScaler", family="scaler_missing", harms="progress")
+@Detector(
+    "float16 without a GradScaler",
+    family="scaler_missing",
+    harms="progress",
+    measured_by="fp16_without_scaler",
+)
 def script_scaler_missing(training: Training, iterations: Iterations) -> Places:
     """The script trains under fp16 autocast and has no GradScaler.
 

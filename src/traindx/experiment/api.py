@@ -138,8 +138,8 @@ def prove(
     request = ProveRequest(metric, steps, QUICK if quick else USUAL)
     try:
         with _workshop(program, jobs, time_budget) as shop:
-            before = versions.Version("as it is")
-            return Race(shop, source, before, candidates, request, progress or _quiet).run()
+            baseline = versions.Version("as it is")
+            return Race(shop, source, baseline, candidates, request, progress or _quiet).run()
     except NoSuchMetric as error:
         raise ValueError(str(error)) from None
 
@@ -193,8 +193,10 @@ def preflight(
     program = found_program(model, args)
     try:
         with _workshop(program, None, time_budget) as shop:
-            many = int(threads(shop.jobs)["OMP_NUM_THREADS"])
-            return fly(shop, script=source_of(program), steps=steps, time_budget=time_budget, threads=many)
+            thread_count = int(threads(shop.jobs)["OMP_NUM_THREADS"])
+            return fly(
+                shop, script=source_of(program), steps=steps, time_budget=time_budget, threads=thread_count
+            )
     except Unflown as error:
         raise ValueError(str(error)) from None
 
@@ -230,5 +232,5 @@ def _workshop(program: Program, jobs: int | None, time_budget: float) -> Iterato
         yield shop
 
 
-def _quiet(what: str, facts: Mapping[str, Any]) -> None:
-    del what, facts
+def _quiet(event: str, facts: Mapping[str, Any]) -> None:
+    del event, facts

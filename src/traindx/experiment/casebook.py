@@ -94,14 +94,14 @@ def _entry(data: object) -> Entry:
     if not isinstance(data, dict):
         raise TypeError
     kinds = {field.name: str(field.type) for field in fields(Entry)}
-    known: dict[str, object] = {}
+    values: dict[str, object] = {}
     for key, value in data.items():
         if key not in kinds:
             continue
         if not _fits(value, kinds[key]):
             raise TypeError(key)
-        known[key] = value
-    return Entry(**known)  # type: ignore[arg-type]
+        values[key] = value
+    return Entry(**values)  # type: ignore[arg-type]
 
 
 def _fits(value: object, kind: str) -> bool:

@@ -59,8 +59,8 @@ class RayWorkshop(Workshop):
                 waiting.pop(ready[0])
                 yield self._unpacked(*ray.get(ready[0]))
         finally:
-            for each in waiting:
-                ray.cancel(each, force=True)
+            for reference in waiting:
+                ray.cancel(reference, force=True)
 
     def _unpacked(self, outcome: Outcome, packed: bytes) -> Outcome:
         """The recording here, and the run read from it."""

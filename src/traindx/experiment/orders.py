@@ -121,8 +121,8 @@ def _environment(scratch: Path, root: str, folders: Sequence[str], cwd: str) -> 
         variables["WANDB_DIR"] = temporary
     path = os.environ.get("PYTHONPATH")
     if path:
-        places = [os.path.normpath(os.path.join(cwd, each)) for each in path.split(os.pathsep)]
-        led = [root + each if any(within(each, f) for f in folders) else each for each in places]
+        places = [os.path.normpath(os.path.join(cwd, entry)) for entry in path.split(os.pathsep)]
+        led = [root + place if any(within(place, f) for f in folders) else place for place in places]
         variables["PYTHONPATH"] = os.pathsep.join(led)
     return variables
 

@@ -30,13 +30,13 @@ def read(path: str) -> Checkpoint:
         store = h5py.File(_unpacked(path), "r") if in_zip else h5py.File(path, "r")
     except (OSError, zipfile.BadZipFile, KeyError) as error:
         raise Unreadable(f"{path} is no checkpoint of Keras, or it is damaged: {_line(error)}") from None
-    found = list(_variables(store))
-    model = [one for one in found if not _of_optimizer(one.name)]
+    variables = list(_variables(store))
+    model = [variable for variable in variables if not _of_optimizer(variable.name)]
     if not model:
         raise Unreadable(f"{path} holds no variable of a model")
-    held = [one for one in found if _of_optimizer(one.name)]
-    optimizers = (StoredOptimizer((), held),) if held else ()
-    parts = ("model", "optimizer", "training") if held else ("model",)
+    optimizer_variables = [variable for variable in variables if _of_optimizer(variable.name)]
+    optimizers = (StoredOptimizer((), optimizer_variables),) if optimizer_variables else ()
+    parts = ("model", "optimizer", "training") if optimizer_variables else ("model",)
     return Checkpoint(path, "Keras", model, "out_last", optimizers, parts=parts, files=(path,))
 
 
@@ -59,7 +59,7 @@ def _variables(store: Any) -> Iterator[StoredTensor]:
         if data.dtype.kind in "fiub":
             # The file stays open as long as one of its data sets is held.
             yield StoredTensor(
-                _named(name, store), tuple(data.shape), str(data.dtype), partial(_values, data)
+                _readable_name(name, store), tuple(data.shape), str(data.dtype), partial(_values, data)
             )
 
 
@@ -67,7 +67,7 @@ def _values(data: Any) -> Any:
     return data[()]
 
 
-def _named(name: str, store: Any) -> str:
+def _readable_name(name: str, store: Any) -> str:
     """`layers/dense/vars/0` -> `dense/kernel`; a normalisation's by their order."""
     front, _, last = name.rpartition("/")
     if not front.endswith("vars") or not last.isdigit():

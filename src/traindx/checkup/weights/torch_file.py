@@ -38,11 +38,11 @@ def document(path: str, *, trust_code: bool = False) -> Any:
     except MemoryError:
         raise
     except Exception as error:
-        wanted = _CODE.search(str(error))
-        if not isinstance(error, pickle.UnpicklingError) or wanted is None:
+        code = _CODE.search(str(error))
+        if not isinstance(error, pickle.UnpicklingError) or code is None:
             raise Unreadable(f"{path} is no checkpoint, or it is damaged: {_line(error)}") from None
         if not trust_code:
-            raise Unreadable(_refusal(path, wanted[1])) from None
+            raise Unreadable(_refusal(path, code[1])) from None
     from traindx.checkup.weights.trusted import exported
 
     return exported(path)
@@ -64,10 +64,10 @@ def _check_zip(path: str) -> None:
         raise Unreadable(f"{path} is a zip archive without data.pkl: no checkpoint of PyTorch's")
 
 
-def _refusal(path: str, wanted: str) -> str:
+def _refusal(path: str, code: str) -> str:
     """What a pickle wants to run, and what to do instead."""
     return (
-        f"{path} is a pickle that runs code when it is loaded ({wanted}): it was not loaded. Save "
+        f"{path} is a pickle that runs code when it is loaded ({code}): it was not loaded. Save "
         "model.state_dict() instead, or, if you trust its author, give --trust-code"
     )
 

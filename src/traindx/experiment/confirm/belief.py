@@ -57,9 +57,13 @@ class Belief:
     def after(self, observation: Shown) -> Belief:
         """The shares with one experiment more, by Bayes."""
         # A repeated experiment replaces the first.
-        every = (*(one for one in self.shown if one.experiment.id != observation.experiment.id), observation)
+        every = (
+            *(earlier for earlier in self.shown if earlier.experiment.id != observation.experiment.id),
+            observation,
+        )
         scores = {
-            cause: share * 2.0 ** sum(one.bits(cause) for one in every) for cause, share in self.prior.items()
+            cause: share * 2.0 ** sum(observation.bits(cause) for observation in every)
+            for cause, share in self.prior.items()
         }
         total = sum(scores.values()) + self.rest
         shares = {cause: score / total for cause, score in scores.items()}
@@ -72,22 +76,22 @@ class Belief:
         """The expected drop of the entropy over the causes, in bits; `outcomes` are those still possible."""
         now = [*self.shares.items(), (None, self.rest_now)]
         able = outcomes or experiment.outcomes
-        whole = {cause: sum(experiment.likely(one, cause) for one in able) for cause, _ in now}
-        after = 0.0
+        totals = {cause: sum(experiment.likely(outcome, cause) for outcome in able) for cause, _ in now}
+        expected_entropy = 0.0
         for outcome in able:
-            joint = [share * experiment.likely(outcome, cause) / whole[cause] for cause, share in now]
+            joint = [share * experiment.likely(outcome, cause) / totals[cause] for cause, share in now]
             total = sum(joint)
             if total > 0:
-                after += total * entropy([part / total for part in joint])
-        return entropy([share for _, share in now]) - after
+                expected_entropy += total * entropy([part / total for part in joint])
+        return entropy([share for _, share in now]) - expected_entropy
 
     def separated(self, experiment: Experiment) -> tuple[list[str], list[str]]:
         """The likelier causes that an experiment speaks for most, and against, were it to help."""
         able = sorted(self.shares, key=lambda cause: -self.shares[cause])[:4]
         lead = experiment.outcomes[0]
         weight = {cause: experiment.likely(lead, cause) for cause in able}
-        most = max(weight.values())
-        up = [cause for cause in able if weight[cause] >= 0.99 * most]
+        highest = max(weight.values())
+        up = [cause for cause in able if weight[cause] >= 0.99 * highest]
         return up, [cause for cause in able if cause not in up]
 
 
@@ -95,16 +99,18 @@ def ranked_again(problem: Problem, belief: Belief, least: float = 0.02, most: in
     """The problem with its causes ranked again; experiments are part of the evidence."""
     hypotheses = [_with(hypothesis, belief) for hypothesis in problem.hypotheses]
     hypotheses.sort(key=lambda hypothesis: -hypothesis.confidence)
-    listed = [one for one in hypotheses[:most] if one.confidence >= least] or hypotheses[:1]
-    hidden = sum(one.confidence for one in hypotheses if one not in listed)
+    listed = [hypothesis for hypothesis in hypotheses[:most] if hypothesis.confidence >= least] or hypotheses[
+        :1
+    ]
+    hidden = sum(hypothesis.confidence for hypothesis in hypotheses if hypothesis not in listed)
     return replace(problem, hypotheses=tuple(listed), rest=belief.rest_now + hidden, questions=())
 
 
 def _with(hypothesis: Hypothesis, belief: Belief) -> Hypothesis:
     items = [
-        Evidence(one.experiment.id, one.text, bits, one.step, one.series)
-        for one in belief.shown
-        if abs(bits := one.bits(hypothesis.cause)) >= _LEAST_BITS
+        Evidence(observation.experiment.id, observation.text, bits, observation.step, observation.series)
+        for observation in belief.shown
+        if abs(bits := observation.bits(hypothesis.cause)) >= _LEAST_BITS
     ]
     for_it = [*hypothesis.evidence, *(item for item in items if item.bits > 0)]
     against = [*hypothesis.against, *(item for item in items if item.bits < 0)]

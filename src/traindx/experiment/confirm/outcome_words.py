@@ -57,9 +57,9 @@ def unreached(failed: str) -> bool:
     return bool(_UNREACHED.search(failed))
 
 
-def show_inert(planned: Planned, why: str) -> Shown:
+def show_inert(planned: Planned, reason: str) -> Shown:
     """There was nothing to change: the runs are the same."""
-    return Shown(planned.experiment, "inert", 1.0, f"{planned.experiment.title} changed nothing: {why}.")
+    return Shown(planned.experiment, "inert", 1.0, f"{planned.experiment.title} changed nothing: {reason}.")
 
 
 def show_active(planned: Planned, did: str) -> Shown:

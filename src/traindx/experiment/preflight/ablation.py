@@ -38,12 +38,11 @@ def judged(flight: Flight, arm: str, words: Wording) -> CheckAnswer:
         return unknown(flight.why_not(arm))
     if case.surrogate or len(case.inside.optimizers) > 1:
         return unknown("several optimizers or a surrogate loss: its level says nothing")
-    losses, other = flight.losses(UNTOUCHED), flight.losses(arm)
-    apart = arm_difference(losses, other)
+    losses, other_losses = flight.losses(UNTOUCHED), flight.losses(arm)
+    apart = arm_difference(losses, other_losses)
     if apart is None:
-        return unknown(
-            f"{min(losses.size, other.size)} common steps are too few to decide, or the loss is not finite"
-        )
+        steps = min(losses.size, other_losses.size)
+        return unknown(f"{steps} common steps are too few to decide, or the loss is not finite")
     numbers: dict[str, Number] = {
         "loss": apart.first,
         "loss_changed": apart.other,
@@ -63,6 +62,6 @@ def _at_rest(case: Case, losses: np.ndarray, apart: ArmDifference) -> bool:
     """Whether both have stopped at one level, long enough to believe it."""
     if apart.steps < _STEPS_LEAST or apart.z > _CLEARLY or abs(apart.share) > _SAME or still_falling(losses):
         return False
-    loaders = [one for one in case.inside.loaders if one.get("role") == "training"]
+    loaders = [loader for loader in case.inside.loaders if loader.get("role") == "training"]
     batches = number(loaders[0], "batches") if len(loaders) == 1 else None
     return batches is not None and apart.steps >= 2 * batches

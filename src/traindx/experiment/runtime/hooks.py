@@ -55,8 +55,8 @@ class ChangedTraining:
         if self._listens:
             self.listen("compile", run_as_written)
             _ = self.backward  # listens, too: what a backward pass computes again is no call of a model
-            for one in self._listens:
-                self._removals.append(listen(*one))
+            for listener in self._listens:
+                self._removals.append(listen(*listener))
         self._removals.append(listen("step_begins", self._reached))
         self._installed = True
 
@@ -127,7 +127,7 @@ class ChangedTraining:
     def write(self) -> None:
         recorder = current()
         if recorder is not None:
-            recorder.fact("interventions", [one.to_json() for one in self.logs])
+            recorder.fact("interventions", [log.to_json() for log in self.logs])
 
     def undo(self) -> None:
         """Everything of torch back as it was."""
@@ -147,18 +147,18 @@ class Hooks:
 
     def changed(self, text: str) -> None:
         """What was changed, with numbers."""
-        before = len(self._log.said)
+        count = len(self._log.said)
         self._log.changed(text)
-        if len(self._log.said) != before:
+        if len(self._log.said) != count:
             self.training.write()
 
-    def cannot(self, why: str) -> NoReturn:
+    def cannot(self, reason: str) -> NoReturn:
         """It cannot be done in this training, which ends here."""
-        self._log.cannot(why)
+        self._log.cannot(reason)
 
-    def otherwise(self, why: str) -> None:
+    def otherwise(self, reason: str) -> None:
         """What to say at the end if nothing has been changed."""
-        self._log.otherwise = why
+        self._log.otherwise = reason
 
     @property
     def has_changed(self) -> bool:
@@ -198,7 +198,7 @@ class Hooks:
 
     def model_call(self, call: Callable[[Any, Any], None]) -> None:
         """`call(given, root)` before an outermost call of a module with parameters; `given` is changed."""
-        self._listen("model_call", lambda given: call(given, given.root))
+        self._listen("model_call", lambda model_call: call(model_call, model_call.root))
 
     def after_model_call(self, call: Callable[[Any, Any], Any]) -> None:
         """`call(output, root) -> output`."""
@@ -206,7 +206,7 @@ class Hooks:
 
     def around_model(self, call: Callable[[Any], Any]) -> None:
         """`call(root)` gives a context that an outermost call of a model runs in."""
-        self._listen("model_call", lambda given: given.contexts.append(call(given.root)))
+        self._listen("model_call", lambda model_call: model_call.contexts.append(call(model_call.root)))
 
     def loss_call(self, call: Callable[[Any], None]) -> None:
         """`call(loss)`: a `LossArguments`, whose input, target and settings may be changed."""
@@ -215,7 +215,7 @@ class Hooks:
     def loader_made(self, call: Callable[[dict[str, Any], str], Any]) -> None:
         """`call(kwargs, line)`: what a DataLoader is made with, and the line of the script that does; what
         it returns, if anything, is called with the loader."""
-        self._listen("loader_made", lambda given: call(given, line_of_script()))
+        self._listen("loader_made", lambda arguments: call(arguments, line_of_script()))
 
     def batch(self, call: Callable[[Any, Any, bool], Any]) -> None:
         """`call(batch, source, trains) -> batch`, whenever a DataLoader gives one; `trains`: a backward pass
@@ -232,12 +232,12 @@ class Hooks:
     def aside(self, *, but_functions: bool = False) -> Iterator[None]:
         """What is done with torch in here is not the training's: it passes no hooks."""
         training = self.training
-        before = training.aside, training.functions_watched
+        saved = training.aside, training.functions_watched
         training.aside, training.functions_watched = True, but_functions
         try:
             yield
         finally:
-            training.aside, training.functions_watched = before
+            training.aside, training.functions_watched = saved
 
     def guarded(self, call: Call) -> Call:
         """A change that fails ends the arm with a clear word."""

@@ -138,8 +138,8 @@ def _candidates_for(
     fixes = [fix for fix in hypothesis.fixes if only in (None, fix.remedy)]
     fixes = fixes[:_REMEDIES_MOST] if only is None else fixes
     for fix in fixes:
-        more, without_edit = _carried_out(fix, hypothesis, diagnosis, script, _VARIANTS_MOST)
-        candidates += more
+        ways, without_edit = _carried_out(fix, hypothesis, diagnosis, script, _VARIANTS_MOST)
+        candidates += ways
         instructions += without_edit
     if symptoms()[problem.symptom].kind == "defect" and hypothesis.confidence < _DEFECT_LEAST:
         candidates = []
@@ -158,11 +158,11 @@ def as_edits(by_cause: Sequence[CauseCandidates], state: ScriptState) -> list[Ca
     """The same without changes at run time: each is written into the source, or becomes an instruction."""
     courses: list[CauseCandidates] = []
     for course in by_cause:
-        results = [(one.remedy, as_edit(one, state)) for one in course.candidates]
-        written = [one for _, one in results if isinstance(one, Candidate)]
-        by_hand = [(remedy, one) for remedy, one in results if not isinstance(one, Candidate)]
+        results = [(candidate.remedy, as_edit(candidate, state)) for candidate in course.candidates]
+        edited = [result for _, result in results if isinstance(result, Candidate)]
+        by_hand = [(remedy, result) for remedy, result in results if not isinstance(result, Candidate)]
         courses.append(
-            replace(course, candidates=_unique(written), instructions=(*course.instructions, *by_hand))
+            replace(course, candidates=_unique(edited), instructions=(*course.instructions, *by_hand))
         )
     return courses
 

@@ -6,7 +6,7 @@ import ast
 
 from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.lint_edits import findings, take_edits
-from traindx.experiment.edit.nodes import called, receiver
+from traindx.experiment.edit.nodes import last_name, receiver
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.execution import CallEvent
 from traindx.source.roles import is_module
@@ -29,7 +29,7 @@ def force_modes(job: Job) -> str:
 
 def _evaluate(job: Job) -> list[str]:
     """eval() before the passes over validation data, train() before the training continues."""
-    lines = {place.line for one in findings(job, "script_eval_missing") for place in one.places[:1]}
+    lines = {place.line for finding in findings(job, "script_eval_missing") for place in finding.places[:1]}
     events = [
         e
         for e in job.training.trace.events
@@ -82,8 +82,8 @@ def _is_loss(value: Value | None) -> bool:
 
 def _only_trains(job: Job, event: CallEvent) -> bool:
     """Whether a call of the model is never made with gradients off."""
-    same = [e for e in job.training.trace.events if e.spot.node is event.spot.node]
-    return not any(e.grad_off for e in same)
+    same_calls = [e for e in job.training.trace.events if e.spot.node is event.spot.node]
+    return not any(e.grad_off for e in same_calls)
 
 
 def _in_model(job: Job, event: CallEvent) -> bool:
@@ -130,10 +130,10 @@ def _outermost(job: Job, node: ast.AST) -> ast.stmt | None:
 
 
 def _trains(node: ast.AST) -> bool:
-    return any(receiver(n) is not None and called(n) in ("backward", "step") for n in ast.walk(node))
+    return any(receiver(n) is not None and last_name(n) in ("backward", "step") for n in ast.walk(node))
 
 
 def _trained_again(job: Job) -> bool:
     """Whether train() is called in a loop around the training, so that it is switched back each time."""
-    loops = {loop for one in job.iterations() for loop in one.step.event.loops}
+    loops = {loop for iteration in job.iterations() for loop in iteration.step.event.loops}
     return any(loops & set(e.loops) for e in job.training.trace.methods("train"))

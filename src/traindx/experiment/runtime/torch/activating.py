@@ -109,7 +109,7 @@ class Activations:
             and all(trace.is_hidden(node) for _, node in calls)
             and not (calls[0][0] in _GATES and any(trace.is_gate(node) for _, node in calls))
         }
-        modules = {id(one): one for one in root.modules()}
+        modules = {id(module): module for module in root.modules()}
         for place in hidden:
             module = modules.get(place[0])
             if type(module) in _SWAPPED and module is not None:
@@ -135,8 +135,8 @@ def followed_by_dropout(share: float) -> Activations:
             return output
         if output.device not in generators:
             generators[output.device] = torch.Generator(output.device).manual_seed(0)
-        kept = torch.empty_like(output).bernoulli_(1 - share, generator=generators[output.device])
-        return output * kept / (1 - share)
+        mask = torch.empty_like(output).bernoulli_(1 - share, generator=generators[output.device])
+        return output * mask / (1 - share)
 
     def hooked(module: nn.Module) -> None:
         module.register_forward_hook(lambda owner, _, output: dropped(owner, output))

@@ -45,42 +45,42 @@ class Logits:
 
         return function
 
-    def judged(self, loss: LossArguments) -> None:
+    def on_loss_call(self, loss: LossArguments) -> None:
         """The loss is given what came before the last softmax or sigmoid."""
         with self._hooks.aside():
             if loss.name in _WANTS:
-                origin = self._before(loss.input)
+                origin = self._origin(loss.input)
                 if origin is not None and origin[0] in _WANTS[loss.name]:
                     loss.input = origin[1]
                     self._hooks.changed(f"{loss.name} is given what {origin[0]} was given, not its result")
             elif loss.name == "nll_loss":
                 self._log_probabilities(loss)
 
-    def _before(self, given: torch.Tensor) -> tuple[str, torch.Tensor] | None:
+    def _origin(self, output: torch.Tensor) -> tuple[str, torch.Tensor] | None:
         """Also for another view of the result."""
-        entry = self._made.get(given.data_ptr())
-        if entry is None or entry[2].numel() != given.numel():
+        entry = self._made.get(output.data_ptr())
+        if entry is None or entry[2].numel() != output.numel():
             return None
         name, _, input = entry
-        if given.shape == input.shape and given.stride() == input.stride():
+        if output.shape == input.shape and output.stride() == input.stride():
             return name, input
-        whole = input.contiguous()
-        return name, torch.as_strided(whole, given.shape, given.stride(), whole.storage_offset())
+        contiguous = input.contiguous()
+        return name, torch.as_strided(contiguous, output.shape, output.stride(), contiguous.storage_offset())
 
     def _log_probabilities(self, loss: LossArguments) -> None:
-        given = loss.input
-        axis = 1 if given.dim() > 1 else 0
-        plain = given.detach().float()
+        output = loss.input
+        axis = 1 if output.dim() > 1 else 0
+        plain = output.detach().float()
         if float(plain.logsumexp(axis).abs().max()) < _CLOSE:
             return
-        origin = self._before(given)
+        origin = self._origin(output)
         if origin is not None and origin[0] == "softmax":
             loss.input = functional.log_softmax(origin[1], axis)
-            what = "the log-softmax of what softmax was given, not probabilities"
+            text = "the log-softmax of what softmax was given, not probabilities"
         elif bool((plain >= 0).all()) and float((plain.sum(axis) - 1).abs().max()) < _CLOSE:
-            loss.input = given.clamp(min=torch.finfo(given.dtype).tiny).log()
-            what = "logarithms of probabilities"
+            loss.input = output.clamp(min=torch.finfo(output.dtype).tiny).log()
+            text = "logarithms of probabilities"
         else:
-            loss.input = functional.log_softmax(given, axis)
-            what = "the log-softmax of the outputs, not the outputs"
-        self._hooks.changed(f"nll_loss is given {what}")
+            loss.input = functional.log_softmax(output, axis)
+            text = "the log-softmax of the outputs, not the outputs"
+        self._hooks.changed(f"nll_loss is given {text}")

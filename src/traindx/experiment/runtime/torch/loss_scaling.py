@@ -52,7 +52,7 @@ class ScaledBackward:
         gradients = list(self._gradients([optimizer]))
         if not self._on or not gradients:
             return
-        if all(bool(torch.isfinite(one).all()) for one in gradients):
+        if all(bool(torch.isfinite(gradient).all()) for gradient in gradients):
             self._good_steps += 1
             if self._good_steps % _GROWTH_STEPS == 0:
                 self._scale *= 2
@@ -72,4 +72,4 @@ class ScaledBackward:
     def _gradients(optimizers: Any) -> Iterator[torch.Tensor]:
         for optimizer in optimizers:
             for group in optimizer.param_groups:
-                yield from (one.grad for one in group["params"] if one.grad is not None)
+                yield from (parameter.grad for parameter in group["params"] if parameter.grad is not None)

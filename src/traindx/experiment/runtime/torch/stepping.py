@@ -51,8 +51,8 @@ class StepHook:
         if not self.gradients:
             return None
 
-        def computed(*given: Any, **more: Any) -> Any:
-            loss = closure(*given, **more)
+        def computed(*closure_args: Any, **closure_kwargs: Any) -> Any:
+            loss = closure(*closure_args, **closure_kwargs)
             self._have_gradients(optimizer)
             return loss
 
@@ -78,14 +78,14 @@ class StepHook:
     def _set_rates(self, optimizer: Optimizer) -> None:
         if not self.rates:
             return
-        made = self._made.get(optimizer, [])
+        made_rates = self._made.get(optimizer, [])
         step = self._counts.get(optimizer, 0)
         for index, settings in enumerate(optimizer.param_groups):
             lr = settings.get("lr")
             script = number(lr)
             if script is None:
                 continue
-            base = _base(settings, made[index] if index < len(made) else script)
+            base = _base(settings, made_rates[index] if index < len(made_rates) else script)
             if self._lead is None:
                 self._lead = base
             share = base / self._lead if self._lead else 1.0
@@ -104,10 +104,10 @@ def number(rate: object) -> float | None:
     return float(rate) if isinstance(rate, int | float) else None
 
 
-def _base(settings: dict[str, Any], made: float) -> float:
+def _base(settings: dict[str, Any], made_rate: float) -> float:
     """The rate that people mean by the group's rate: its peak where a schedule says so."""
     for key in ("max_lr", "initial_lr"):
         peak = number(settings.get(key))
         if peak:
             return peak
-    return made
+    return made_rate

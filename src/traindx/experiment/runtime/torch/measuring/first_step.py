@@ -40,18 +40,18 @@ class FirstStep:
         self.losses: list[LossArguments] = []
         self.backward_on: tuple[torch.Tensor, ...] = ()
 
-    def fetched(self, batch: Any, source: LoaderPass, trains: bool) -> Any:
+    def on_batch(self, batch: Any, source: LoaderPass, trains: bool) -> Any:
         del trains
         size = getattr(source.loader, "batch_size", None)
         if not self._done and torch.is_grad_enabled():
             self.batch_size = size if isinstance(size, int) else None
         return batch
 
-    def called(self, call: ModelCall, root: nn.Module) -> None:
+    def on_model_call(self, call: ModelCall, root: nn.Module) -> None:
         if not self._done and call.training:
             self.models.append(Called(root, copied(call.args), copied(call.kwargs)))
 
-    def judged(self, loss: LossArguments) -> None:
+    def on_loss_call(self, loss: LossArguments) -> None:
         if not self._done and loss.training and loss.input.requires_grad:
             self.losses.append(loss)
 
@@ -90,8 +90,8 @@ class FirstStep:
     def _aside(self) -> Iterator[None]:
         """What is done here is not the training's: neither seen by changes nor drawn from its streams."""
         with Streams().kept(), self._hooks.aside(), contextlib.ExitStack() as stack:
-            for called in self.models:
-                stack.enter_context(called.kept())
+            for model_call in self.models:
+                stack.enter_context(model_call.kept())
             yield
 
     @property
@@ -99,7 +99,7 @@ class FirstStep:
         """The call of the largest model."""
         if not self.models:
             raise Unmeasured("no model was called with gradients before the first backward pass")
-        return max(self.models, key=lambda one: one.size)
+        return max(self.models, key=lambda model: model.size)
 
 
 def zeroed(value: Any) -> Any:

@@ -24,11 +24,15 @@ def measured(first: FirstStep) -> dict[str, Any]:
     model = first.model
     batch, certain = _batch(first, model)
     numbers: dict[str, Any] = {"batch": batch, "certain": certain, "batch_norm": model.batch_norms()}
-    floats = [one for name, one in tensors_in(model.args) if one.is_floating_point() and _rows(one, batch)]
-    how = _by_gradient if floats else _by_exchange
+    floats = [
+        tensor
+        for name, tensor in tensors_in(model.args)
+        if tensor.is_floating_point() and _rows(tensor, batch)
+    ]
+    measure = _by_gradient if floats else _by_exchange
     numbers["how"] = "gradient" if floats else "exchange"
-    numbers["leak_eval"] = how(model, batch, training=False)
-    numbers["leak_train"] = how(model, batch, training=True)
+    numbers["leak_eval"] = measure(model, batch, training=False)
+    numbers["leak_train"] = measure(model, batch, training=True)
     return numbers
 
 
@@ -38,13 +42,13 @@ def _batch(first: FirstStep, model: Called) -> tuple[int, bool]:
 
     if model.kwargs:
         raise Unmeasured("the model is called by keywords")
-    inputs = [one for name, one in tensors_in(model.args) if is_input(name, one) and one.dim()]
+    inputs = [tensor for name, tensor in tensors_in(model.args) if is_input(name, tensor) and tensor.dim()]
     if not inputs:
         raise Unmeasured("the model is given no tensor")
     rows = inputs[0].shape[0]
     if rows < 2:
         raise Unmeasured("the batch holds one sample")
-    if any(one.shape[0] != rows for one in inputs):
+    if any(tensor.shape[0] != rows for tensor in inputs):
         raise Unmeasured("the inputs of the model differ in their first dimension")
     if first.batch_size is not None and first.batch_size != rows:
         raise Unmeasured(f"the batch has {first.batch_size} samples, the model's first dimension {rows}")
@@ -96,10 +100,12 @@ def _by_gradient(model: Called, batch: int, *, training: bool) -> float:
 
 def _share(gradients: Any, sample: int) -> float:
     own = others = 0.0
-    for one in gradients:
-        if one is not None:
+    for gradient in gradients:
+        if gradient is not None:
             size = (
-                one.detach().double().flatten(1).norm(dim=1) if one.dim() > 1 else one.detach().double().abs()
+                gradient.detach().double().flatten(1).norm(dim=1)
+                if gradient.dim() > 1
+                else gradient.detach().double().abs()
             )
             own += float(size[sample]) ** 2
             others += float((size**2).sum()) - float(size[sample]) ** 2
@@ -122,17 +128,17 @@ def _by_exchange(model: Called, batch: int, *, training: bool) -> float:
             return _output(model, mapped(model.args, "", shifted), batch, training).double()
 
     as_it_is = torch.arange(batch)
-    whole, worst = with_rows(as_it_is), 0.0
+    output, worst = with_rows(as_it_is), 0.0
     for sample in _samples(batch):
-        others = torch.roll(as_it_is, 1)
-        others[others == sample] = (sample + 1) % batch
-        others[sample] = sample
-        own = as_it_is.clone()
-        own[sample] = (sample + batch // 2) % batch
-        theirs = float((with_rows(others)[sample] - whole[sample]).norm())
-        mine = float((with_rows(own)[sample] - whole[sample]).norm())
-        if theirs > _ROUNDING * max(float(whole[sample].norm()), 1e-12):
-            worst = max(worst, theirs / max(mine, 1e-12))
+        shuffled = torch.roll(as_it_is, 1)
+        shuffled[shuffled == sample] = (sample + 1) % batch
+        shuffled[sample] = sample
+        exchanged = as_it_is.clone()
+        exchanged[sample] = (sample + batch // 2) % batch
+        change_by_others = float((with_rows(shuffled)[sample] - output[sample]).norm())
+        own_change = float((with_rows(exchanged)[sample] - output[sample]).norm())
+        if change_by_others > _ROUNDING * max(float(output[sample].norm()), 1e-12):
+            worst = max(worst, change_by_others / max(own_change, 1e-12))
     return worst
 
 

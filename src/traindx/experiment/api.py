@@ -6,8 +6,7 @@ What cannot be done raises ValueError with one line.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -224,12 +223,10 @@ def source_of(program: Program) -> Script | None:
         return None
 
 
-@contextmanager
-def _workshop(program: Program, jobs: int | None, time_budget: float) -> Iterator[Workshop]:
+def _workshop(program: Program, jobs: int | None, time_budget: float) -> Workshop:
     from traindx.experiment.arms import Workshop
 
-    with Workshop(program, jobs=jobs, time_budget=time_budget) as shop:
-        yield shop
+    return Workshop(program, jobs=jobs, time_budget=time_budget)
 
 
 def _quiet(event: str, facts: Mapping[str, Any]) -> None:

@@ -22,6 +22,7 @@ _BYTES_MOST = 64 << 20
 _ARRAY_MOST = 1 << 30
 _COLUMNS_MOST = 2_000
 _CELL_MOST = 20_000
+_POOLED_MOST = 256
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".npz", ".npy", ".txt")
 
 
@@ -238,10 +239,10 @@ def _array_part(path: str, name: str, array: np.ndarray) -> DataPart:
     )  # fmt: skip
 
 
-def pooled(rows: np.ndarray, most: int = 256) -> np.ndarray:
+def pooled(rows: np.ndarray) -> np.ndarray:
     """Every so-many-th element of each row: enough to compare samples."""
     flat = rows.reshape(len(rows), -1)
-    stride = max(1, -(-flat.shape[1] // most))
+    stride = max(1, -(-flat.shape[1] // _POOLED_MOST))
     return flat[:, ::stride]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from traindx.checkup.data.part import DataPart, is_identity, moments
+from traindx.checkup.data.small_model import group_means
 from traindx.core.nouns import FloatArray
 
 _GROUPS_LEAST, _ROWS_LEAST = 20, 40
@@ -68,14 +69,10 @@ def _says_target(part: DataPart, groups: np.ndarray) -> float:
     counts = np.bincount(codes)
     if counts.max() < 2:
         return 0.0
-    sums = np.zeros((len(counts), truth.shape[1]))
-    np.add.at(sums, codes, truth)
     fine = counts[codes] > 1
-    group_means = (sums[codes] - truth)[fine] / (counts[codes][fine] - 1)[:, None]
+    explained = group_means(codes, truth)[fine] - truth.mean(0)
     centred = truth[fine] - truth.mean(0)
-    return float(
-        max(0.0, (centred * (group_means - truth.mean(0))).sum() / max(1e-300, float((centred**2).sum())))
-    )
+    return float(max(0.0, (centred * explained).sum() / max(1e-300, float((centred**2).sum()))))
 
 
 def _ranks(values: FloatArray | None) -> FloatArray:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from traindx.checkup.data.part import DataPart, split_of
+from traindx.checkup.data.part import DataPart, evenly, split_of
 from traindx.core import files
 from traindx.core.nouns import Unreadable
 
@@ -18,6 +18,7 @@ IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".p
 _MASKS = re.compile(r"(?:mask|label|annotation|segmentation|ground_?truth)s?[^/\\]*[/\\]", re.I)
 _MOST, _BYTES_MOST, _SIDE = 3_000, 40 << 20, 12
 _PIXELS_MOST = 60_000_000
+_ARRAYS_MOST = 512
 
 
 def image_parts(folder: str) -> tuple[list[DataPart], dict[str, Any]]:
@@ -27,11 +28,7 @@ def image_parts(folder: str) -> tuple[list[DataPart], dict[str, Any]]:
     paths = [path for path in every if not _MASKS.search(os.path.relpath(path, folder))] or every
     if len(paths) > 50 * _MOST:
         paths = paths[: 50 * _MOST]
-    sampled = (
-        [paths[i] for i in np.linspace(0, len(paths) - 1, min(len(paths), _MOST)).astype(int)]
-        if paths
-        else []
-    )
+    sampled = [paths[i] for i in evenly(len(paths), _MOST)]
     facts: dict[str, Any] = {"folder": folder, "images": len(paths), "measured": len(sampled)}
     rows: dict[str, list[tuple[str, str, int, np.ndarray]]] = {}
     broken: list[tuple[str, str]] = []
@@ -79,13 +76,13 @@ def _part(folder: str, split: str, rows: list[tuple[str, str, int, np.ndarray]])
     )  # fmt: skip
 
 
-def image_arrays(folder: str, most: int = 512) -> tuple[np.ndarray, np.ndarray, list[str], str]:
+def image_arrays(folder: str) -> tuple[np.ndarray, np.ndarray, list[str], str]:
     """Images of the most common size as numbers from 0 to 1, channels last; classes by folder; that size."""
     from PIL import Image
 
     paths = sorted(_images(folder))
     training = [path for path in paths if split_of(os.path.relpath(path, folder)) in ("", "train")] or paths
-    sampled = [training[i] for i in np.linspace(0, len(training) - 1, min(len(training), most)).astype(int)]
+    sampled = [training[i] for i in evenly(len(training), _ARRAYS_MOST)]
     rows: list[tuple[str, np.ndarray]] = []
     for path in sampled:
         try:

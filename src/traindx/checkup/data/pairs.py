@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from traindx.checkup.data.identity import near_texts, shared_identities, times_between
-from traindx.checkup.data.part import DataPart, is_identity
+from traindx.checkup.data.part import DataPart, evenly, is_identity
 from traindx.checkup.data.small_model import row_keys
 from traindx.checkup.data.targets import is_rich
 from traindx.core.nouns import FloatArray
@@ -68,7 +68,7 @@ def _only(part: DataPart, names: set[str]) -> DataPart:
 
     common_names = [name for name in part.names if name in names]
     words = {name: part.words[name] for name in sorted(part.words) if name in names}
-    matrix = part.numbers[:, [part.names.index(name) for name in common_names]]
+    matrix = part.matrix(common_names)
     return replace(part, names=tuple(common_names), numbers=matrix, words=words)
 
 
@@ -157,16 +157,14 @@ def _scaled(part: DataPart, ruler: DataPart, names: Sequence[str]) -> FloatArray
         width = part.numbers.shape[1] - bool(part.target)
         values, base = part.numbers[:, :width], ruler.numbers[:, :width]
     else:
-        values, base = (
-            table.numbers[:, [table.names.index(name) for name in names]] for table in (part, ruler)
-        )
+        values, base = part.matrix(names), ruler.matrix(names)
     middle, scale = np.nanmean(base, axis=0), np.nanstd(base, axis=0)
     fine = np.isfinite(scale) & (scale > 0)
     return np.asarray(np.nan_to_num((values[:, fine] - middle[fine]) / scale[fine]))
 
 
 def _sampled(matrix: FloatArray) -> FloatArray:
-    return np.asarray(matrix[np.linspace(0, len(matrix) - 1, min(len(matrix), _ROWS_MOST)).astype(int)])
+    return np.asarray(matrix[evenly(len(matrix), _ROWS_MOST)])
 
 
 def _nearest(rows: FloatArray, among: FloatArray, *, same: bool) -> FloatArray:

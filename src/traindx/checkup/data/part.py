@@ -64,6 +64,10 @@ class DataPart:
     def column(self, name: str) -> FloatArray | None:
         return self.numbers[:, self.names.index(name)] if name in self.names else None
 
+    def matrix(self, names: Sequence[str]) -> FloatArray:
+        """Some of the columns of numbers, in this order."""
+        return self.numbers[:, [self.names.index(name) for name in names]]
+
     def shown(self, name: str, at: int) -> str:
         """One value as text."""
         values = self.column(name)
@@ -182,6 +186,11 @@ def windows(total: int, most: int = MOST_ROWS) -> IntArray:
     return np.unique((starts[:, None] + np.arange(size)).ravel())
 
 
+def evenly(count: int, most: int) -> IntArray:
+    """So many indices at most, spread evenly over `count` of them."""
+    return np.linspace(0, count - 1, min(count, most)).astype(int)
+
+
 def split_of(name: str) -> str:
     """`train`, `val` or `test`, as a name says; empty where it does not."""
     match = _SPLIT.search(name.replace("_", "-"))
@@ -189,10 +198,8 @@ def split_of(name: str) -> str:
     return "" if not word else "train" if word.startswith("tr") else "test" if word == "test" else "val"
 
 
-def target_among(names: Sequence[str], preferred: str = "") -> str:
-    """The column that is called like a target; the one asked for where it is there."""
-    if preferred in names:
-        return preferred
+def target_among(names: Sequence[str]) -> str:
+    """The column that is called like a target; empty where none is."""
     for name in names:
         if _TARGETS.match(name):
             return name

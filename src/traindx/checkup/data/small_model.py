@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traindx.checkup.data.part import DataPart
+from traindx.checkup.data.part import DataPart, evenly
 from traindx.core.nouns import FloatArray, IntArray
 
 _ROWS_MOST, _WAVES, _WORDS = 6_000, 300, 600
@@ -145,22 +145,29 @@ def _distinct(part: DataPart) -> IntArray:
     keys = row_keys(part)
     first = np.unique(np.array(keys), return_index=True)[1] if keys else np.arange(len(part))
     first.sort()
-    if len(first) > _ROWS_MOST:
-        first = first[np.linspace(0, len(first) - 1, _ROWS_MOST).astype(int)]
-    return first
+    return first[evenly(len(first), _ROWS_MOST)]
 
 
 def row_keys(part: DataPart) -> list[int]:
     """A number for the inputs of each row: equal for equal inputs."""
     if part.keys:
         return list(part.keys)
-    columns = [part.numbers[:, part.names.index(name)] for name in part.inputs]
+    inputs = part.inputs
     words = [column for name, column in part.words.items() if name != part.target and not part.is_key(name)]
-    if not columns and not words:
+    if not inputs and not words:
         return []
-    matrix = np.round(np.column_stack(columns), 12) if columns else np.empty((len(part), 0))
+    matrix = np.round(part.matrix(inputs), 12)
     tails = [tuple(w[i].lower().strip() for w in words) for i in range(len(part))]
     return [hash((row.tobytes(), tail)) for row, tail in zip(matrix + 0.0, tails, strict=True)]
+
+
+def group_means(groups: IntArray, truth: FloatArray) -> FloatArray:
+    """For each row the mean of `truth` over the other rows of its group; 0 where there are none."""
+    sums = np.zeros((int(groups.max()) + 1, truth.shape[1]))
+    np.add.at(sums, groups, truth)
+    counts = np.bincount(groups)[groups]
+    means: FloatArray = (sums[groups] - truth) / np.maximum(1, counts - 1)[:, None]
+    return means
 
 
 def _candidates(inputs: FloatArray, text: bool) -> list[FloatArray]:

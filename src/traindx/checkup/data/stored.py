@@ -103,9 +103,9 @@ def _real(part: DataPart, width: int, names: Sequence[str]) -> tuple[list[str], 
         known_names = [name for name in names if name in part.names]
         if len(known_names) < len(names):
             return None
-        return known_names, part.numbers[:, [part.names.index(name) for name in known_names]]
+        return known_names, part.matrix(known_names)
     if width == len(inputs) and width > 1:
-        return inputs, part.numbers[:, [part.names.index(name) for name in inputs]]
+        return inputs, part.matrix(inputs)
     return None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from traindx.checkup.data.part import DataPart
-from traindx.checkup.data.small_model import LeftOut, answers, features, row_keys
+from traindx.checkup.data.small_model import LeftOut, answers, features, group_means, row_keys
 from traindx.core.nouns import BoolArray, FloatArray, IntArray
 
 _SHIFTS = (-3, -2, -1, 1, 2, 3)
@@ -163,10 +163,13 @@ def _score_of(model: LeftOut, rows: BoolArray, *, constant: bool = False) -> flo
         return float((model.predicted[rows].argmax(1) == labels).mean())
     if constant:
         return 0.0
-    truth, residual = model.truth[rows], model.truth[rows] - model.predicted[rows]
-    return float(
-        1 - np.median(np.abs(residual)) ** 2 / max(1e-300, np.median(np.abs(truth - np.median(truth))) ** 2)
-    )
+    return _explained(model.truth[rows], model.predicted[rows])
+
+
+def _explained(truth: FloatArray, predicted: FloatArray) -> float:
+    """The share of the spread of the targets that predictions explain, by medians."""
+    spread, residual = np.median(np.abs(truth - np.median(truth))), np.median(np.abs(truth - predicted))
+    return float(1 - residual**2 / max(1e-300, spread**2))
 
 
 def _shifted_score(part: DataPart, model: LeftOut, start: int, end: int, shift: int) -> float:
@@ -179,10 +182,7 @@ def _shifted_score(part: DataPart, model: LeftOut, start: int, end: int, shift: 
         return float((model.predicted[inner].argmax(1) == labels[at]).mean())
     values = part.column(part.target)
     assert values is not None
-    truth, residual = values[at], values[at] - model.predicted[inner, 0]
-    return float(
-        1 - np.median(np.abs(residual)) ** 2 / max(1e-300, np.median(np.abs(truth - np.median(truth))) ** 2)
-    )
+    return _explained(values[at], model.predicted[inner, 0])
 
 
 def _noise(part: DataPart, model: LeftOut) -> dict[str, Any]:
@@ -191,8 +191,7 @@ def _noise(part: DataPart, model: LeftOut) -> dict[str, Any]:
     inputs = features(part)
     if labels is None or inputs is None or len(model.at) < 200:
         return {}
-    ordered = np.sort(model.predicted, axis=1)
-    margin = ordered[:, -1] - ordered[:, -2]
+    margin = _margin(model)
     votes = _votes(inputs[model.at], labels)
     agreed = votes.argmax(1) == model.predicted.argmax(1)
     sure = agreed & (margin >= np.quantile(margin[agreed], 0.5)) if agreed.any() else agreed
@@ -218,6 +217,13 @@ def _noise(part: DataPart, model: LeftOut) -> dict[str, Any]:
     ]
     fact["suspected"] = len(odd)
     return fact | _noisy_group(part, model)
+
+
+def _margin(model: LeftOut) -> FloatArray:
+    """How far the likeliest class of each row is above the second."""
+    ordered = np.sort(model.predicted, axis=1)
+    margin: FloatArray = ordered[:, -1] - ordered[:, -2]
+    return margin
 
 
 def _far_targets(part: DataPart, model: LeftOut) -> dict[str, Any]:
@@ -288,8 +294,7 @@ def _noisy_group(part: DataPart, model: LeftOut) -> dict[str, Any]:
     plain = answers(part, without=word_groups) if word_groups else model
     if plain is None or plain.labels is None or not groups_of:
         return {}
-    ordered = np.sort(plain.predicted, axis=1)
-    margin = ordered[:, -1] - ordered[:, -2]
+    margin = _margin(plain)
     sure = margin >= np.quantile(margin, 0.6)
     is_wrong = (plain.predicted.argmax(1) != plain.labels) & (model.predicted.argmax(1) != model.labels)
     best: dict[str, Any] = {}
@@ -376,11 +381,8 @@ def _alone(values: FloatArray, labels: IntArray | None, model: LeftOut, *, only_
 
 def _by_cells(cells: IntArray, model: LeftOut) -> float:
     """How well the other rows of the same cell predict the target."""
-    truth = model.truth
-    sums = np.zeros((int(cells.max()) + 1, truth.shape[1]))
-    np.add.at(sums, cells, truth)
-    counts = np.bincount(cells)[cells]
-    cell_means = (sums[cells] - truth) / np.maximum(1, counts - 1)[:, None]
+    truth, cell_means = model.truth, group_means(cells, model.truth)
     if model.labels is not None:
-        return float(((cell_means.argmax(1) == model.labels) & (counts > 1)).mean())
+        shared = np.bincount(cells)[cells] > 1
+        return float(((cell_means.argmax(1) == model.labels) & shared).mean())
     return float(1 - ((truth - cell_means) ** 2).mean() / max(1e-300, float(truth.var())))

@@ -230,9 +230,7 @@ def _series(sums: Any, probe: Any, batches: Sequence[LabelledBatch]) -> dict[str
             curves[f"activation_dead_share/{row['name']}"] = [row["dead_share"]]
     data = Batches()
     for at, batch in enumerate(batches):
-        first = next(
-            (array for array in (*batch.arguments, *batch.keywords.values()) if hasattr(array, "shape")), None
-        )
+        first = batch.first
         for front, values in (
             ("input", data.input(first, at) if first is not None else {}),
             ("target", data.targets(batch.target) if hasattr(batch.target, "shape") else {}),

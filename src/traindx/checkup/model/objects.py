@@ -31,10 +31,14 @@ class LabelledBatch:
     target: Any
 
     @property
+    def first(self) -> Any:
+        """The first array or tensor that the model is given; None where there is none."""
+        inputs = (*self.arguments, *self.keywords.values())
+        return next((value for value in inputs if hasattr(value, "shape")), None)
+
+    @property
     def rows(self) -> int:
-        first = next(
-            (array for array in (*self.arguments, *self.keywords.values()) if hasattr(array, "shape")), None
-        )
+        first = self.first
         return int(first.shape[0]) if first is not None and len(first.shape) else 1
 
 

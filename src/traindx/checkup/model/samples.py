@@ -137,7 +137,7 @@ def _table(path: str, target: str) -> Samples:
         if labels is not None
         else values
     )
-    matrix = part.numbers[:, [part.names.index(name) for name in names]]
+    matrix = part.matrix(names)
     fine = np.isfinite(matrix).all(1)
     left_out = f"; {int((~fine).sum())} rows with missing values left out" if not fine.all() else ""
     chosen = f"{len(names)} columns of numbers as inputs ({_listed(names)})"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from traindx.checkup.weights.tensors import Checkpoint, StoredOptimizer, StoredTensor
+from traindx.checkup.weights.tensors import Checkpoint, StoredTensor, by_part, error_line
 from traindx.core import files
 from traindx.core.nouns import Unreadable
 
@@ -29,14 +29,10 @@ def read(path: str) -> Checkpoint:
             in_zip = file.read(2) == b"PK"
         store = h5py.File(_unpacked(path), "r") if in_zip else h5py.File(path, "r")
     except (OSError, zipfile.BadZipFile, KeyError) as error:
-        raise Unreadable(f"{path} is no checkpoint of Keras, or it is damaged: {_line(error)}") from None
-    variables = list(_variables(store))
-    model = [variable for variable in variables if not _of_optimizer(variable.name)]
+        raise Unreadable(f"{path} is no checkpoint of Keras, or it is damaged: {error_line(error)}") from None
+    model, optimizers, parts = by_part(_variables(store), _of_optimizer)
     if not model:
         raise Unreadable(f"{path} holds no variable of a model")
-    optimizer_variables = [variable for variable in variables if _of_optimizer(variable.name)]
-    optimizers = (StoredOptimizer((), optimizer_variables),) if optimizer_variables else ()
-    parts = ("model", "optimizer", "training") if optimizer_variables else ("model",)
     return Checkpoint(path, "Keras", model, "out_last", optimizers, parts=parts, files=(path,))
 
 
@@ -85,7 +81,3 @@ def _readable_name(name: str, store: Any) -> str:
 
 def _of_optimizer(name: str) -> bool:
     return name.startswith(("optimizer/", "optimizer_weights/"))
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:160] or type(error).__name__

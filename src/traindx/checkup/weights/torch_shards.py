@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from traindx.checkup.weights.state_parts import values_of
-from traindx.checkup.weights.tensors import Checkpoint, StoredOptimizer, StoredTensor
+from traindx.checkup.weights.tensors import Checkpoint, StoredTensor, by_part
 from traindx.core import files
 from traindx.core.nouns import Unreadable
 
@@ -55,12 +55,9 @@ def read(path: str) -> Checkpoint:
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"[:160]
         raise Unreadable(f"{path}: .metadata is damaged, or holds more than records ({reason})") from None
-    optimizer_tensors = [tensor for tensor in tensors if tensor.name.split(".")[0] in ("optim", "optimizer")]
-    model = [tensor for tensor in tensors if tensor not in optimizer_tensors]
+    model, optimizers, parts = by_part(tensors, lambda name: name.split(".")[0] in ("optim", "optimizer"))
     if not model:
         raise Unreadable(f"{path} holds no tensor of a model")
-    optimizers = (StoredOptimizer((), optimizer_tensors),) if optimizer_tensors else ()
-    parts = ("model", "optimizer", "training") if optimizer_tensors else ("model",)
     shards = tuple(os.path.join(path, name) for name in sorted(os.listdir(path)))
     return Checkpoint(path, "torch.distributed", model, optimizers=optimizers, parts=parts, files=shards)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from traindx.experiment.runtime.hooks import Hooks, change
-from traindx.experiment.runtime.rate_groups import NO_STEP, with_gradients
+from traindx.experiment.runtime.rate_groups import NO_STEP, drop_gradients, with_gradients
 
 
 @change(knobs=("clip",), above={"limit": 0})
@@ -155,8 +155,7 @@ def skip_nonfinite(hooks: Hooks) -> None:
         skipped += 1
         if skipped == 1:
             hooks.changed(f"step {steps} is the first to be left out: its gradients are not finite")
-        for parameter in parameters:
-            parameter.grad = None
+        drop_gradients(optimizer)
 
     def end() -> None:
         if skipped:
@@ -201,8 +200,7 @@ def zero_gradients(hooks: Hooks) -> None:
             parameters = with_gradients(optimizer)
             if parameters and not hooks.has_changed:
                 hooks.changed(_leftover_text(parameters))
-            for parameter in parameters:
-                parameter.grad = None
+            drop_gradients(optimizer)
 
     hooks.otherwise("no gradients were left over from the step before: the script clears them itself")
     hooks.after_step(stepping)

@@ -69,7 +69,7 @@ def shuffle_data(hooks: Hooks) -> None:
 
     Out of reach: scripts that slice batches themselves, samplers of the script's own, and iterable datasets.
     """
-    from traindx.experiment.runtime.torch.feeding import change_loaders, in_order, random_order
+    from traindx.experiment.runtime.torch.feeding import RandomOrder, change_loaders, in_order
 
     def alter(arguments: dict[str, Any]) -> bool | None:
         reason = in_order(arguments)
@@ -77,7 +77,7 @@ def shuffle_data(hooks: Hooks) -> None:
             hooks.otherwise(reason)
             return None
         arguments.pop("shuffle", None)
-        arguments["sampler"] = random_order(arguments["dataset"])
+        arguments["sampler"] = RandomOrder(arguments["dataset"])
         return False
 
     def describe(loader: Any, _: bool) -> str:

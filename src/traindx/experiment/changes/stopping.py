@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from traindx.experiment.runtime.hooks import Hooks, change
-from traindx.experiment.runtime.rate_groups import with_gradients
+from traindx.experiment.runtime.rate_groups import drop_gradients
 
 DIVERGED_TEXT = "the loss diverged"
 _FIRST = 5
@@ -86,8 +86,7 @@ def stop_early(hooks: Hooks, *, patience: int = 5) -> None:
 
     def before_step(optimizer: Any) -> None:
         if stopped:
-            for parameter in with_gradients(optimizer):
-                parameter.grad = None
+            drop_gradients(optimizer)
 
     def on_model_call(call: Any, root: Any) -> None:
         # Training goes on moving the running statistics of batch norm.

@@ -12,6 +12,8 @@ from traindx.knowledge.questions import entropy
 # Even experiments leave a doubt: another fault may answer alike.
 _MOST = 0.99
 _LEAST_BITS = 0.05
+# The causes that are listed: at least so likely, at most so many.
+_LISTED_LEAST, _LISTED_MOST = 0.02, 6
 
 
 @dataclass(frozen=True)
@@ -95,13 +97,13 @@ class Belief:
         return up, [cause for cause in able if cause not in up]
 
 
-def ranked_again(problem: Problem, belief: Belief, least: float = 0.02, most: int = 6) -> Problem:
+def ranked_again(problem: Problem, belief: Belief) -> Problem:
     """The problem with its causes ranked again; experiments are part of the evidence."""
     hypotheses = [_with(hypothesis, belief) for hypothesis in problem.hypotheses]
     hypotheses.sort(key=lambda hypothesis: -hypothesis.confidence)
-    listed = [hypothesis for hypothesis in hypotheses[:most] if hypothesis.confidence >= least] or hypotheses[
-        :1
-    ]
+    listed = [
+        hypothesis for hypothesis in hypotheses[:_LISTED_MOST] if hypothesis.confidence >= _LISTED_LEAST
+    ] or hypotheses[:1]
     hidden = sum(hypothesis.confidence for hypothesis in hypotheses if hypothesis not in listed)
     return replace(problem, hypotheses=tuple(listed), rest=belief.rest_now + hidden, questions=())
 

@@ -111,7 +111,7 @@ def with_setting(path: str, text: str, keys: tuple[str | int, ...], new: str) ->
         )["x"]
         if looked_up(new_tree, keys) != expected:
             return None
-        _put(new_tree, keys, looked_up(old_tree, keys))
+        looked_up(new_tree, keys[:-1])[keys[-1]] = looked_up(old_tree, keys)
         return changed if new_tree == old_tree else None
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
@@ -119,10 +119,6 @@ def with_setting(path: str, text: str, keys: tuple[str | int, ...], new: str) ->
 
 def _as_document(suffix: str, new: str) -> str:
     return f'{{"x": {new}}}' if suffix == ".json" else f"x = {new}"
-
-
-def _put(tree: Any, keys: tuple[str | int, ...], value: Any) -> None:
-    looked_up(tree, keys[:-1])[keys[-1]] = value
 
 
 def _yaml_span(text: str, keys: tuple[str | int, ...]) -> tuple[int, int] | None:

@@ -129,6 +129,10 @@ class Job(Nodes):
         """The learning-rate schedulers that the script makes."""
         return [e.value for e in self.calls(is_scheduler) if e.value.spot is not None]
 
+    def in_forward(self, node: ast.AST) -> bool:
+        """Whether a node is inside a model's own forward pass."""
+        return getattr(self.function_of(node), "name", "") in ("forward", "__call__")
+
     def iteration(self) -> Iteration:
         """The loop that trains; raises Uncertain when none is found."""
         iteration = self.training.main

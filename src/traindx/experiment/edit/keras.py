@@ -93,10 +93,21 @@ def keras_name(job: Job, near: ast.AST, name: str) -> str:
     return name
 
 
+def call_text(job: Job, near: ast.AST, package: str, call: str) -> str:
+    """`Dropout(0.2)` of a package as the file of a node would call it."""
+    kind = call.partition("(")[0]
+    return keras_name(job, near, f"{package}.{kind}") + call.removeprefix(kind)
+
+
 def layer_text(job: Job, near: ast.AST, call: str) -> str:
     """`Dropout(0.2)` as the file of a node would make the layer."""
-    kind = call.partition("(")[0]
-    return keras_name(job, near, f"keras.layers.{kind}") + call.removeprefix(kind)
+    return call_text(job, near, "keras.layers", call)
+
+
+def batch_size_text(job: Job, fit: ast.Call) -> str:
+    """The batch size of a call of `fit` as it is written; Keras takes 32 where it is not given."""
+    size = argument_node(fit, "batch_size", 2)
+    return job.draft.text(size) if size is not None else "32"
 
 
 def set_option(job: Job, name: str, new_number: NewNumber, like: str) -> str:
@@ -162,7 +173,7 @@ def add_callback(job: Job, new: str, *other_kinds: str) -> str:
     for event in fits(job):
         call = call_of(event.value)
         kind = new.partition("(")[0]
-        text = keras_name(job, call, f"keras.callbacks.{kind}") + new.removeprefix(kind)
+        text = call_text(job, call, "keras.callbacks", new)
         same_kind = [e for e in job.training.trace.calls if e.value.short in (kind, *other_kinds)]
         if same_kind:
             raise Uncertain(

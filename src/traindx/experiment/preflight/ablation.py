@@ -9,10 +9,10 @@ import numpy as np
 from traindx.core.nouns import Number
 from traindx.core.number_text import short
 from traindx.evidence.case import Case
-from traindx.evidence.inside import number
 from traindx.experiment.preflight.arm_differences import ArmDifference, arm_difference, still_falling
 from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
 from traindx.experiment.preflight.observations import UNTOUCHED, Flight
+from traindx.experiment.preflight.planned_length import batches_of_epoch
 
 _SURE, _MOSTLY, _WORTH = 4.0, 0.9, 0.02
 _SAME, _CLEARLY = 0.01, 2.5
@@ -62,6 +62,5 @@ def _at_rest(case: Case, losses: np.ndarray, apart: ArmDifference) -> bool:
     """Whether both have stopped at one level, long enough to believe it."""
     if apart.steps < _STEPS_LEAST or apart.z > _CLEARLY or abs(apart.share) > _SAME or still_falling(losses):
         return False
-    loaders = [loader for loader in case.inside.loaders if loader.get("role") == "training"]
-    batches = number(loaders[0], "batches") if len(loaders) == 1 else None
+    batches = batches_of_epoch(case)
     return batches is not None and apart.steps >= 2 * batches

@@ -14,11 +14,16 @@ from traindx.source.values import number as plain
 
 def steps_of_epoch(case: Case) -> float | None:
     """Optimizer steps of one pass over the training data."""
-    loaders = [loader for loader in case.inside.loaders if loader.get("role") == "training"]
-    batches = number(loaders[0], "batches") if len(loaders) == 1 else None
+    batches = batches_of_epoch(case)
     if not batches:
         return case.epoch_length
     return batches / _batches_per_step(case)
+
+
+def batches_of_epoch(case: Case) -> float | None:
+    """The batches that the one loader of the training data gives; None where there is not one loader."""
+    loaders = [loader for loader in case.inside.loaders if loader.get("role") == "training"]
+    return number(loaders[0], "batches") if len(loaders) == 1 else None
 
 
 def _batches_per_step(case: Case) -> float:

@@ -76,6 +76,12 @@ def set_in_groups(
     hooks.before_step(set_groups)
 
 
+def drop_gradients(optimizer: Any) -> None:
+    """Leave the parameters of an optimizer without gradients: its step does nothing."""
+    for parameter in with_gradients(optimizer):
+        parameter.grad = None
+
+
 def with_gradients(optimizer: Any) -> list[Any]:
     """The parameters of an optimizer that have a gradient now."""
     return [

@@ -25,14 +25,13 @@ def state_kept(model: nn.Module, optimizer: torch.optim.Optimizer, loader: Any) 
     tensors = [*model.parameters(), *model.buffers(), *tensors_held(optimizer)]
     saved = [(tensor, tensor.detach().clone()) for tensor in tensors]
     gradients = [(tensor, None if tensor.grad is None else tensor.grad.clone()) for tensor in tensors]
-    modes = [(module, module.training) for module in model.modules()]
     settings = [
         {name: copy.deepcopy(value) for name, value in group.items() if name != "params"}
         for group in optimizer.param_groups
     ]
     state = {key: copy.deepcopy(value) for key, value in optimizer.state.items()}
     try:
-        with streams(loader):
+        with streams(loader), modes_kept(model):
             yield
     finally:
         with torch.no_grad():
@@ -40,14 +39,23 @@ def state_kept(model: nn.Module, optimizer: torch.optim.Optimizer, loader: Any) 
                 tensor.copy_(value)
         for tensor, gradient in gradients:
             tensor.grad = gradient
-        for module, mode in modes:
-            module.training = mode
         for group, options in zip(optimizer.param_groups, settings, strict=True):
             for name in [name for name in group if name != "params" and name not in options]:
                 del group[name]
             group.update(options)
         optimizer.state.clear()
         optimizer.state.update(state)
+
+
+@contextlib.contextmanager
+def modes_kept(model: nn.Module) -> Iterator[None]:
+    """The mode of every module, put back afterwards."""
+    modes = [(module, module.training) for module in model.modules()]
+    try:
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training
 
 
 def tensors_held(optimizer: torch.optim.Optimizer) -> Iterator[torch.Tensor]:

@@ -77,11 +77,9 @@ class Overlay:
 
         `keep`: what it holds is still wanted; `follow`: it is the file that changes, not its name.
         """
-        full = _full(path)
-        if not within(full, self.root):
-            if self.is_free(full):
-                return path
-            full = _full(self.read(full))
+        full = self._place_of(path)
+        if full is None:
+            return path
         folder, name = os.path.split(full)
         target = os.path.join(self._writable(folder), name)
         self._bring(target)
@@ -100,12 +98,15 @@ class Overlay:
 
     def enter(self, path: str) -> str:
         """A folder whose contents may be changed: itself claimed."""
+        full = self._place_of(path)
+        return path if full is None else self._writable(full)
+
+    def _place_of(self, path: str) -> str | None:
+        """The full path where something is to be changed; None where it may be changed as it is named."""
         full = _full(path)
-        if not within(full, self.root):
-            if self.is_free(full):
-                return path
-            full = _full(self.read(full))
-        return self._writable(full)
+        if within(full, self.root):
+            return full
+        return None if self.is_free(full) else _full(self.read(full))
 
     def _writable(self, folder: str) -> str:
         """The folder of the copy (or a free one) that replaces this one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from traindx.experiment.edit.job import Job, call_of
-from traindx.experiment.edit.keras import fits, uses_keras
+from traindx.experiment.edit.keras import batch_size_text, fits, uses_keras
 from traindx.experiment.edit.nodes import argument_node
 from traindx.experiment.edit.result import Uncertain, sentence
 
@@ -33,8 +33,7 @@ def _replace_data(job: Job, new: str, *arguments: tuple[str, int]) -> str:
     descriptions = []
     for event in fits(job):
         call = call_of(event.value)
-        size = argument_node(call, "batch_size", 2)
-        batch = job.draft.text(size) if size is not None else "32"
+        batch = batch_size_text(job, call)
         for name, position in arguments:
             node = argument_node(call, name, position)
             labelled = argument_node(call, *_LABELS) is not None

@@ -103,8 +103,8 @@ def _applied(job: Job, condition: Callable[[CallEvent], bool]) -> Iterator[ast.e
     trained = held(job.training)
     for event in job.training.trace.events:
         node = event.spot.node
-        inside = getattr(job.function_of(node), "name", "") in ("forward", "__call__")
-        ready = event.value.kind == "apply" and id(event.value.receiver) in trained and not inside
+        applied = event.value.kind == "apply" and id(event.value.receiver) in trained
+        ready = applied and not job.in_forward(node)
         if ready and isinstance(node, ast.Call) and node.args and condition(event):
             yield node.args[0]
 

@@ -33,7 +33,7 @@ def _evaluate(job: Job) -> list[str]:
     events = [
         e
         for e in job.training.trace.events
-        if e.spot.line in lines and e.value.kind == "apply" and not _in_model(job, e)
+        if e.spot.line in lines and e.value.kind == "apply" and not job.in_forward(e.spot.node)
     ]
     return [_switch(job, event) for event in {id(e.spot.node): e for e in events}.values()]
 
@@ -46,7 +46,10 @@ def switch_modes(job: Job) -> list[str]:
     events = [
         e
         for e in trace.events
-        if e.grad_off and e.value.kind == "apply" and is_module(e.value.receiver) and not _in_model(job, e)
+        if e.grad_off
+        and e.value.kind == "apply"
+        and is_module(e.value.receiver)
+        and not job.in_forward(e.spot.node)
     ]
     calls = {id(e.spot.node): e for e in events if not _is_loss(e.value.receiver)}
     return [_switch(job, event).rstrip(".") for event in calls.values()]
@@ -58,7 +61,7 @@ def _train(job: Job) -> str:
     node = loop.spot.node
     for event in job.training.trace.events:
         model = event.spot.node.func if isinstance(event.spot.node, ast.Call) else None
-        inside = loop in event.loops and not event.grad_off and not _in_model(job, event)
+        inside = loop in event.loops and not event.grad_off and not job.in_forward(event.spot.node)
         if event.value.kind != "apply" or not inside or not is_module(event.value.receiver):
             continue
         if not isinstance(model, ast.Name | ast.Attribute) or _is_loss(event.value.receiver):
@@ -84,12 +87,6 @@ def _only_trains(job: Job, event: CallEvent) -> bool:
     """Whether a call of the model is never made with gradients off."""
     same_calls = [e for e in job.training.trace.events if e.spot.node is event.spot.node]
     return not any(e.grad_off for e in same_calls)
-
-
-def _in_model(job: Job, event: CallEvent) -> bool:
-    """Whether a call is inside the model's own forward pass."""
-    function = job.function_of(event.spot.node)
-    return getattr(function, "name", "") in ("forward", "__call__")
 
 
 def _switch(job: Job, event: CallEvent) -> str:

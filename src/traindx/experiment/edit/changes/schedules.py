@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
 from traindx.experiment.edit.job import Job, call_of, group_values
-from traindx.experiment.edit.keras import construct, keras_name, uses_keras
+from traindx.experiment.edit.keras import call_text, construct, uses_keras
 from traindx.experiment.edit.keras import optimizers as keras_optimizers
 from traindx.experiment.edit.new_number import NewNumber, plain
 from traindx.experiment.edit.nodes import argument_node
@@ -189,8 +189,7 @@ def _in_keras(job: Job, kind: str, steps: int, **values: str) -> str:
             else plain(optimizer.default("learning_rate") or 1e-3)
         )
         filled = {"rate": rate, "steps": str(steps), **values}
-        text, name = _KERAS_KINDS[kind].format(**filled), "keras.optimizers.schedules."
-        text = keras_name(job, call, name + text.partition("(")[0]) + "(" + text.partition("(")[2]
+        text = call_text(job, call, "keras.optimizers.schedules", _KERAS_KINDS[kind].format(**filled))
         if optimizer.named:
             descriptions.append(construct(job, optimizer, "learning_rate", text))
         elif rate_node is not None:

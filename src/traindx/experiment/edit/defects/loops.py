@@ -6,7 +6,7 @@ import ast
 
 from traindx.experiment.edit.changes.gradients import divide_loss
 from traindx.experiment.edit.job import Job, call_of
-from traindx.experiment.edit.keras import fits, uses_keras
+from traindx.experiment.edit.keras import batch_size_text, fits, uses_keras
 from traindx.experiment.edit.lint_edits import findings
 from traindx.experiment.edit.nodes import argument_node
 from traindx.experiment.edit.result import Uncertain
@@ -77,11 +77,9 @@ def _batches_of_all_epochs(job: Job) -> str:
     schedule = next(e.value for e in job.training.trace.calls if "optimizers.schedules." in e.value.name)
     call = call_of(schedule)
     length, inputs = argument_node(call, "decay_steps", 1), argument_node(call_of(fit), "x", 0)
-    size = argument_node(call_of(fit), "batch_size", 2)
     if length is None or not isinstance(inputs, ast.Name) or job.file(inputs) is not job.file(call):
         raise Uncertain("Multiply decay_steps by the number of batches of an epoch.", schedule.spot)
-    batch = job.draft.text(size) if size is not None else "32"
-    new = f"{job.draft.text(length)} * (len({inputs.id}) // {batch})"
+    new = f"{job.draft.text(length)} * (len({inputs.id}) // {batch_size_text(job, call_of(fit))})"
     job.draft.replace(length, new)
     return f"decay_steps={new} in line {call.lineno}."
 

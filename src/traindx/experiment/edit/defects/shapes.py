@@ -12,8 +12,8 @@ from traindx.evidence.detectors._script.words import loss_of
 from traindx.evidence.inside import facts
 from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.result import Uncertain, sentence
-from traindx.experiment.edit.value_sources import anything, behind
-from traindx.source.flow import parametric, reach
+from traindx.experiment.edit.value_sources import anything, behind, is_predicted
+from traindx.source.flow import parametric
 from traindx.source.training import Training
 from traindx.source.values import Const, Made, Spot, Value, options
 
@@ -47,12 +47,8 @@ def _compared(training: Training) -> Iterator[tuple[Spot, Value, Value]]:
     for value in behind(anything(training.trace)):
         if isinstance(value, Made) and (value.kind, value.name) == ("operator", "Sub"):
             left, right = value.args
-            if value.spot is not None and _predicted(left) != _predicted(right):
+            if value.spot is not None and is_predicted(left) != is_predicted(right):
                 yield value.spot, left, right
-
-
-def _predicted(value: Value) -> bool:
-    return bool(reach(value).alive or reach(value).cut)
 
 
 def _column(job: Job, spot: Spot, flat: int) -> str:
@@ -153,7 +149,7 @@ def _meeting(value: Made, spot: Spot) -> Meeting | None:
     sides = _operands(spot.node)
     if len(operands) != 2 or sides is None:
         return None
-    predicted = [_predicted(operand) for operand in operands]
+    predicted = [is_predicted(operand) for operand in operands]
     target = operands[1 - predicted.index(True)] if any(predicted) else None
     if all(predicted) or target is None or all(isinstance(option, Const) for option in options(target)):
         return None

@@ -13,9 +13,8 @@ from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.lint_edits import findings
 from traindx.experiment.edit.nodes import last_name, receiver
 from traindx.experiment.edit.result import Uncertain, sentence
-from traindx.experiment.edit.value_sources import anything, behind
+from traindx.experiment.edit.value_sources import anything, behind, is_predicted
 from traindx.source.domains import DOMAINS, names_of, word_of
-from traindx.source.flow import reach
 from traindx.source.roles import operation
 from traindx.source.script import Source
 from traindx.source.values import Made, Spot, Value, number
@@ -132,20 +131,16 @@ def _unstable(job: Job) -> list[UnstableOperation]:
 def _of_data(job: Job, name: str) -> bool:
     """Whether the loss takes an operation of something that is no prediction, too."""
     return any(
-        operation(value) == name and argument is not None and not _predicted(argument)
+        operation(value) == name and argument is not None and not is_predicted(argument)
         for value, argument, _ in _arguments([loss_of(event) for event in job.training.backwards])
     )
-
-
-def _predicted(value: Value) -> bool:
-    return bool(reach(value).alive or reach(value).cut)
 
 
 def _places(roots: Sequence[Value], names: Sequence[str]) -> list[UnstableOperation]:
     places: dict[int, UnstableOperation] = {}
     for value, argument, inner in _arguments(roots):
         name, spot = operation(value), value.spot
-        if name in names and spot is not None and argument is not None and _predicted(argument):
+        if name in names and spot is not None and argument is not None and is_predicted(argument):
             places.setdefault(id(spot.node), UnstableOperation(name, spot, inner))
     return list(places.values())
 

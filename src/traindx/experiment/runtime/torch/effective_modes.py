@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from traindx.experiment.runtime.frames import place_in_script
-from traindx.experiment.runtime.torch.tensors import tensors_in
+from traindx.experiment.runtime.torch.tensors import grad_fn_of
 from traindx.observe.torch.graph import walk
 from traindx.observe.torch.kinds import has_modes
 
@@ -50,9 +50,7 @@ class ForcedModes:
         del root
         site = self._site
         if site is not None and site not in self._trains and self._misses.get(site, 0) < _SURE:
-            node = next(
-                (tensor.grad_fn for _, tensor in tensors_in(output) if tensor.grad_fn is not None), None
-            )
+            node = grad_fn_of(output)
             if node is not None:
                 self._open = [*self._open[1 - _OPEN :], (site, node)]
         return output

@@ -74,7 +74,7 @@ class Feeding:
             self._sites.add(source.site)
 
 
-class _RandomOrder(Sampler[int]):
+class RandomOrder(Sampler[int]):
     """A new order each time while gradients are recorded; from first to last otherwise."""
 
     def __init__(self, data: Sized) -> None:
@@ -90,10 +90,6 @@ class _RandomOrder(Sampler[int]):
         if not torch.is_grad_enabled():
             return iter(range(count))
         return iter(torch.randperm(count, generator=self._random).tolist())
-
-
-def random_order(data: Sized) -> Sampler[int]:
-    return _RandomOrder(data)
 
 
 def in_order(arguments: dict[str, Any]) -> str:

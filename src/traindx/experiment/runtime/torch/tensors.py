@@ -37,6 +37,11 @@ def tensors_in(batch: Any) -> list[tuple[str, torch.Tensor]]:
     return tensors
 
 
+def grad_fn_of(value: Any) -> Any:
+    """The operation that computed the first tensor in a value that has gradients; None where none has."""
+    return next((tensor.grad_fn for _, tensor in tensors_in(value) if tensor.grad_fn is not None), None)
+
+
 def rows_within(tensors: list[tuple[str, torch.Tensor]], limit: float) -> torch.Tensor | None:
     """Which rows of the first input of real numbers are finite and within a limit; None without one."""
     reals = [

@@ -20,7 +20,7 @@ from torch.nn.modules import module as calls
 
 from traindx.experiment.runtime.frames import OURS
 from traindx.experiment.runtime.torch.streams import Streams
-from traindx.experiment.runtime.torch.tensors import copied, tensors_in
+from traindx.experiment.runtime.torch.tensors import copied, grad_fn_of, tensors_in
 from traindx.observe.torch.graph import Graph, LayerUses, inputs, operation, walk
 
 if TYPE_CHECKING:
@@ -80,10 +80,7 @@ def trace(root: nn.Module, call: ModelCall) -> PassGraph | None:
     layers: list[tuple[nn.Module, Node, Node | None]] = []
 
     def returned(module: nn.Module, args: Any, output: Any) -> None:
-        node = next((tensor.grad_fn for _, tensor in tensors_in(output) if tensor.grad_fn is not None), None)
-        input_node = next(
-            (tensor.grad_fn for _, tensor in tensors_in(list(args)) if tensor.grad_fn is not None), None
-        )
+        node, input_node = grad_fn_of(output), grad_fn_of(list(args))
         if node is not None:
             layers.append((module, node, input_node))
 

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from traindx.experiment.runtime.snapshot import modes_kept
 from traindx.experiment.runtime.torch.tensors import tensors_in
 
 
@@ -27,29 +28,22 @@ class Called:
     @contextlib.contextmanager
     def kept(self) -> Iterator[None]:
         """Copies in the place of its buffers, which a waiting graph may hold; modes as they are now."""
-        modules = list(self.root.modules())
-        buffers = [(module, dict(module._buffers)) for module in modules]
-        modes = [(module, module.training) for module in modules]
+        buffers = [(module, dict(module._buffers)) for module in self.root.modules()]
         for module, tensors in buffers:
             for name, buffer in tensors.items():
                 module._buffers[name] = None if buffer is None else buffer.detach().clone()
         try:
-            yield
+            with modes_kept(self.root):
+                yield
         finally:
-            for module, training in modes:
-                module.training = training
             for module, tensors in buffers:
                 module._buffers.update(tensors)
 
     def again(self, args: tuple[Any, ...] | None = None, *, training: bool) -> torch.Tensor:
         """Its main output in a mode, from the same inputs or others."""
-        modes = [(module, module.training) for module in self.root.modules()]
-        self.root.train(training) if training else self.root.eval()
-        try:
+        with modes_kept(self.root):
+            self.root.train(training) if training else self.root.eval()
             output = self.root(*(self.args if args is None else args), **self.kwargs)
-        finally:
-            for module, mode in modes:
-                module.training = mode
         return main(output)
 
     def batch_norms(self) -> int:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Path = str | os.PathLike[str]
 Progress = Callable[[str, Mapping[str, Any]], None]
-"""Called with what happens and its facts, as often as there is something new."""
+"""Called with the name of each event and its facts, while the command runs."""
 
 
 def treat(

@@ -58,11 +58,11 @@ class Arm:
 
 
 Notify = Callable[[str, Mapping[str, Any]], None]
-"""Called with what happens and its facts, as often as there is something new."""
+"""Called with the name of each event and its facts."""
 Progress = Callable[[Arm, int, float], None]
 """Called about twice a second for a running arm: its steps and seconds so far."""
 Stop = Callable[[Arm, Path], str | None]
-"""Asked as often, with the arm's recording: why to stop it now, or None."""
+"""Called as often, with the arm's recording: the reason to stop the arm now, or None."""
 
 
 @dataclass
@@ -80,7 +80,7 @@ class _Running:
 
 
 class Workshop:
-    """A place where arms run; leaving it ends them all and removes what they made, but for what is kept.
+    """Runs arms; leaving the `with` block ends them and removes their files, except kept recordings.
 
     `keep` is where recordings go; without it they are gone with the workshop. `time_budget` is in seconds
     and for all arms together.
@@ -101,7 +101,7 @@ class Workshop:
         self.jobs = max(1, jobs or ordering.cores())
         self._ends = None if time_budget is None else time.monotonic() + time_budget
         self.outside: dict[str, dict[str, None]] = {}
-        """What all arms so far did outside their copies: redirected, refused, let through."""
+        """What the arms so far did outside their copies, by kind: redirected, refused, let through."""
         self._count = 0
         self._bench: Bench | None = None
         self._snapshot: Snapshot | None = None
@@ -154,7 +154,7 @@ class Workshop:
                     arm = next(waiting, None)
                     has_more = arm is not None
                     if arm is not None:
-                        time_left = self.left
+                        time_left = self.seconds_left
                         if time_left is not None and time_left <= 0:
                             nowhere = self._open().folder / "recordings" / "none"
                             yield never_begun(
@@ -181,10 +181,10 @@ class Workshop:
     @property
     def spent(self) -> bool:
         """Whether the time for all arms is over."""
-        return self.left is not None and self.left <= 0
+        return self.seconds_left is not None and self.seconds_left <= 0
 
     @property
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """Seconds that are left for all arms; None where there is no limit."""
         return None if self._ends is None else self._ends - time.monotonic()
 
@@ -260,7 +260,7 @@ class Workshop:
         return self.noted(outcome)
 
     def listed(self) -> dict[str, list[str]]:
-        """The same as plain data."""
+        """What the arms did outside their copies, as plain data."""
         return {kind: list(entries) for kind, entries in self.outside.items()}
 
     def noted(self, outcome: Outcome) -> Outcome:

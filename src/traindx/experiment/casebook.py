@@ -57,7 +57,7 @@ def add(entries: Iterable[Entry], folder: str | os.PathLike[str] = ".") -> Path:
     path = path_of(folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
-        files.opened(path).close()  # whoever writes to a pipe waits for somebody to read it
+        files.opened(path).close()  # writing to a pipe would block until it is read
     with open(path, "ab", buffering=0) as file:
         for entry in entries:
             file.write(json.dumps(_plain(entry)).encode() + b"\n")

@@ -113,7 +113,7 @@ class Bench:
         processes.remove(str(self.folder / name))
 
     def close(self) -> None:
-        """The keeper ends all arms when nobody speaks to it any more."""
+        """Close the keeper's input, upon which it ends all arms."""
         with contextlib.suppress(OSError):
             assert self._keeper.stdin is not None
             self._keeper.stdin.close()

@@ -52,7 +52,9 @@ class RayWorkshop(Workshop):
         """The outcomes as the tasks end; running tasks are not monitored."""
         del progress, stop
         task = ray.remote(num_cpus=1, max_retries=0)(_run)
-        waiting = {task.remote(self.program, self.cwd, arm, least(timeout, self.left)): arm for arm in arms}
+        waiting = {
+            task.remote(self.program, self.cwd, arm, least(timeout, self.seconds_left)): arm for arm in arms
+        }
         try:
             while waiting:
                 ready, _ = ray.wait(list(waiting), num_returns=1)

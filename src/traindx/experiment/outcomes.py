@@ -1,4 +1,4 @@
-"""What became of an arm: its recording, how it ended, and one sentence about it."""
+"""The outcome of an arm: its recording, how it ended, and one sentence about it."""
 
 from __future__ import annotations
 

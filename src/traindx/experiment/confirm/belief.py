@@ -1,4 +1,4 @@
-"""How sure each cause is, and what an experiment is expected to add to that."""
+"""The probability of each cause, and the information that an experiment is expected to add."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LISTED_LEAST, _LISTED_MOST = 0.02, 6
 
 
 @dataclass(frozen=True)
-class Shown:
+class Observation:
     """What one experiment showed; `clarity` (0 to 1) says how clearly."""
 
     experiment: Experiment
@@ -33,11 +33,11 @@ class Shown:
 
 @dataclass(frozen=True)
 class Belief:
-    """Shares of the causes that sum to one with a rest, and what was shown so far."""
+    """Probabilities of the causes, which sum to one with the rest, and the observations so far."""
 
     prior: Mapping[str, float]
     rest: float
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[Observation, ...] = ()
     shares: Mapping[str, float] = field(default_factory=dict)
     rest_now: float = 0.0
 
@@ -56,23 +56,31 @@ class Belief:
         best = sorted([*self.shares.values(), 1e-9], reverse=True)
         return best[0] / best[1]
 
-    def after(self, observation: Shown) -> Belief:
-        """The shares with one experiment more, by Bayes."""
-        # A repeated experiment replaces the first.
-        every = (
-            *(earlier for earlier in self.shown if earlier.experiment.id != observation.experiment.id),
-            observation,
-        )
-        scores = {
-            cause: share * 2.0 ** sum(observation.bits(cause) for observation in every)
-            for cause, share in self.prior.items()
-        }
+    @property
+    def done(self) -> set[str]:
+        """The ids of the experiments that were observed."""
+        return {observation.experiment.id for observation in self.shown}
+
+    def bits(self, cause: str) -> float:
+        """The evidence of all observations for a cause."""
+        return sum(observation.bits(cause) for observation in self.shown)
+
+    def after(self, *observations: Observation) -> Belief:
+        """The probabilities after further experiments, by Bayes' rule; a repeated one replaces the first."""
+        if not observations:
+            return self
+        latest: dict[str, Observation] = {}
+        for observation in (*self.shown, *observations):
+            latest.pop(observation.experiment.id, None)
+            latest[observation.experiment.id] = observation
+        later = replace(self, shown=tuple(latest.values()))
+        scores = {cause: share * 2.0 ** later.bits(cause) for cause, share in self.prior.items()}
         total = sum(scores.values()) + self.rest
         shares = {cause: score / total for cause, score in scores.items()}
         over = max(shares.values()) - _MOST
         rest = self.rest / total + max(0.0, over)
         shares = {cause: min(share, _MOST) for cause, share in shares.items()}
-        return replace(self, shown=every, shares=shares, rest_now=rest)
+        return replace(later, shares=shares, rest_now=rest)
 
     def expected(self, experiment: Experiment, outcomes: Sequence[str] = ()) -> float:
         """The expected drop of the entropy over the causes, in bits; `outcomes` are those still possible."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from traindx.core.nouns import Diagnosis, Problem
 from traindx.experiment.arm_diagnosis import acute, examined, symptoms_of_run
-from traindx.experiment.confirm.belief import Belief, Shown, ranked_again
+from traindx.experiment.confirm.belief import Belief, Observation, ranked_again
 from traindx.experiment.confirm.experiments import Planned, planned
 from traindx.experiment.confirm.next_experiment import (
     ExperimentChoice,
@@ -118,15 +118,12 @@ class Confirmation:
         result = Confirmed(self._first, self._first, None, (), reason)
         if pairs is None:
             return result
-        seconds, steps = (
-            sum(outcome.seconds for outcome in pairs.spent),
-            sum(outcome.steps for outcome in pairs.spent),
-        )
+        seconds, steps = pairs.cost
         return replace(result, seconds=seconds, steps=steps, outside=self._shop.listed())
 
     def _from_the_start(self, subject: Problem, has_problem: bool) -> Confirmed:
         """The script as it is, then the suspicions, then what separates the causes of its problem."""
-        seconds_left = self._shop.left
+        seconds_left = self._shop.seconds_left
         seconds = (
             self._request.time_budget
             if seconds_left is None
@@ -173,9 +170,9 @@ class Confirmation:
         self._notify("observed", {"problem": problem, "belief": Belief.of(problem), "outcome": untouched})
         return True
 
-    def _test_suspicions(self, pairs: PairedRuns, untouched: Outcome) -> list[Shown]:
+    def _test_suspicions(self, pairs: PairedRuns, untouched: Outcome) -> list[Observation]:
         """Every suspicion that is open by its experiments; what they showed."""
-        observations: list[Shown] = []
+        observations: list[Observation] = []
         for suspicion in list(self._suspects.open):
             about = self._suspects.recorded[suspicion.cause]
             pairs.problem = about.problem
@@ -206,27 +203,23 @@ class Confirmation:
         return Price.measured(untouched.seconds, untouched.steps, Price.of(self._diagnosis.run).step)
 
     def _experiment(
-        self, pairs: PairedRuns, untouched: Outcome, steps: int, observations: Sequence[Shown]
+        self, pairs: PairedRuns, untouched: Outcome, steps: int, observations: Sequence[Observation]
     ) -> Confirmed:
         problem = pairs.problem
         belief, trials = Belief.of(problem), list[Tried]()
-        for observation in observations:
-            belief = belief.after(observation)
-        done_ids = {observation.experiment.id for observation in observations}
-        menu = [plan for plan in self._menu(pairs, untouched) if plan.experiment.id not in done_ids]
+        belief = belief.after(*observations)
+        menu = [plan for plan in self._menu(pairs, untouched) if plan.experiment.id not in belief.done]
         price = self._price(untouched)
         stop_reason = self._no_start(untouched, problem)
         while not stop_reason:
             able = choices(menu, belief, steps, price)
-            stop_reason = self._enough(able, belief, pairs.left)
+            stop_reason = self._enough(able, belief, pairs.seconds_left)
             if stop_reason:
                 break
             choice = next(candidate for candidate in able if candidate.bits >= _WORTH)
             self._notify("chosen", {"choice": choice, "belief": belief})
             reading = pairs.carry_out(choice, self._request.steps is None)
-            new_belief = belief
-            for observation in reading.shown:
-                new_belief = new_belief.after(observation)
+            new_belief = belief.after(*reading.shown)
             trials.append(Tried(choice, reading, belief, new_belief))
             belief = new_belief
             menu = _left_over(menu, choice, reading)
@@ -257,6 +250,7 @@ class Confirmation:
         self, pairs: PairedRuns, belief: Belief, trials: Sequence[Tried], stop_reason: str
     ) -> Confirmed:
         problem, old = ranked_again(pairs.problem, belief), self._diagnosis.problems
+        seconds, steps = pairs.cost
         problems = tuple(
             problem if old_problem.findings == problem.findings else old_problem for old_problem in old
         )
@@ -267,14 +261,14 @@ class Confirmation:
             tuple(trials),
             stop_reason,
             self._observed,
-            sum(outcome.seconds for outcome in pairs.spent),
-            sum(outcome.steps for outcome in pairs.spent),
+            seconds,
+            steps,
             self._shop.listed(),
         )
 
 
 def _left_over(menu: Sequence[Planned], choice: ExperimentChoice, reading: ExperimentResult) -> list[Planned]:
-    """What can still be tried; what a check-up found, or could not check, by itself."""
+    """The plans that are left; of a check-up, those with something to change are now run one at a time."""
     remaining = [plan for plan in menu if plan not in choice.plans]
     if len(choice.plans) == 1:
         return remaining

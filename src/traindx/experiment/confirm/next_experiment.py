@@ -73,7 +73,7 @@ def choices(menu: Sequence[Planned], belief: Belief, steps: int, price: Price) -
 
 
 def steps_of(plan: Planned, steps: int) -> int:
-    """One batch is memorised soon or never."""
+    """Steps of an arm; a batch that can be memorised is memorised early."""
     return min(steps, _FIT_MOST) if plan.experiment.measure == "fit" else steps
 
 

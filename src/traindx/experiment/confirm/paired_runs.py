@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from traindx.core.nouns import Problem, Run
 from traindx.experiment.arm_diagnosis import symptoms_of_run
 from traindx.experiment.arms import Arm, Outcome
-from traindx.experiment.confirm.belief import Shown
+from traindx.experiment.confirm.belief import Observation
 from traindx.experiment.confirm.experiments import Planned
 from traindx.experiment.confirm.next_experiment import ExperimentChoice
 from traindx.experiment.confirm.outcome_words import (
@@ -44,7 +44,7 @@ _CHECKUP_TRIES = 3
 class ExperimentResult:
     """What the arms of an experiment gave; without `shown`, `text` is why."""
 
-    shown: tuple[Shown, ...]
+    shown: tuple[Observation, ...]
     text: str
     steps: int
     seconds: float
@@ -66,9 +66,14 @@ class PairedRuns:
         self._baselines: dict[int, Outcome] = {} if untouched is None else {0: untouched}
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds of the time budget."""
         return max(0.0, self._ends - time.monotonic())
+
+    @property
+    def cost(self) -> tuple[float, int]:
+        """Seconds and steps of all runs so far."""
+        return sum(outcome.seconds for outcome in self.spent), sum(outcome.steps for outcome in self.spent)
 
     def untouched(self, seed: int, steps: int | None) -> Outcome | None:
         """The script as it is for so many steps, or to its end, run once."""
@@ -81,7 +86,7 @@ class PairedRuns:
 
     def _run(self, arms: Sequence[Arm]) -> list[Outcome]:
         # No single run may eat up the time of all the others.
-        limit = _MOST_OF_TIME * self.left if math.isfinite(self.left) else None
+        limit = _MOST_OF_TIME * self.seconds_left if math.isfinite(self.seconds_left) else None
         run = [arm if self.edits is None else self.edits.arm(arm) for arm in arms]
         outcomes = {outcome.arm.seed: outcome for outcome in self._shop.run(run, timeout=limit)}
         self.spent += outcomes.values()
@@ -115,7 +120,7 @@ class PairedRuns:
         """A longer run may decide, where the script continues and the time allows."""
         if any(outcome.ended != "stopped" for outcome in outcomes):
             return False
-        return 2 * _FURTHER * sum(outcome.seconds for outcome in outcomes) < self.left
+        return 2 * _FURTHER * sum(outcome.seconds for outcome in outcomes) < self.seconds_left
 
     # A check-up.
 
@@ -138,7 +143,7 @@ class PairedRuns:
 
     def _revealed(self, plans: Sequence[Planned], outcomes: Sequence[Outcome]) -> ExperimentResult:
         last = outcomes[-1]
-        observations, did = list[Shown](), list[str]()
+        observations, did = list[Observation](), list[str]()
         for plan in plans:
             failed, effects = last.failed.get(plan.change.id), last.changes.get(plan.change.id, ())
             if failed and not unreached(failed):
@@ -154,7 +159,7 @@ class PairedRuns:
 
     # One experiment.
 
-    def _read(self, plan: Planned, outcomes: Sequence[Outcome], steps: int) -> tuple[Shown | None, str]:
+    def _read(self, plan: Planned, outcomes: Sequence[Outcome], steps: int) -> tuple[Observation | None, str]:
         """What the arms showed, or why they show nothing that counts."""
         pairs = [
             (self._baselines[outcome.arm.seed].run, outcome)
@@ -190,7 +195,7 @@ class PairedRuns:
             return show_need(plan, *runs[0], float(steps)), ""
         return self._gain(plan, runs, steps), ""
 
-    def _gain(self, plan: Planned, runs: Sequence[tuple[Run, Run]], steps: int) -> Shown | None:
+    def _gain(self, plan: Planned, runs: Sequence[tuple[Run, Run]], steps: int) -> Observation | None:
         by = self._by(plan, runs[0][0], steps)
         if by is None:
             return None
@@ -229,7 +234,7 @@ class PairedRuns:
 
 
 def _reading(
-    observations: Sequence[Shown], text: str, outcomes: Sequence[Outcome], did: tuple[str, ...]
+    observations: Sequence[Observation], text: str, outcomes: Sequence[Outcome], did: tuple[str, ...]
 ) -> ExperimentResult:
     steps = max((outcome.steps for outcome in outcomes), default=0)
     return ExperimentResult(

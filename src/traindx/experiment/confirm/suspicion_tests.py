@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from traindx.core.nouns import Place, Problem
 from traindx.experiment.arm_diagnosis import acute
-from traindx.experiment.confirm.belief import Belief, Shown
+from traindx.experiment.confirm.belief import Belief, Observation
 from traindx.experiment.confirm.next_experiment import ExperimentChoice, Price, steps_of
 from traindx.experiment.prove.prove import Race
 from traindx.experiment.prove.results import CannotProve, Proved, ProveRequest, VersionVerdict
@@ -57,7 +57,7 @@ class SuspicionAnswer:
     before: float | None = None
     after: float | None = None
     experiments: tuple[str, ...] = ()
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[Observation, ...] = ()
     proved: Proved | None = None
     """The pairs of runs with and without the patch."""
     seconds: float = 0.0
@@ -85,7 +85,7 @@ def by_experiments(
     price: Price,
     notify: Notify,
     *,
-    earlier: Sequence[Shown] = (),
+    earlier: Sequence[Observation] = (),
     longer: bool = True,
 ) -> SuspicionAnswer:
     """Experiments that speak about one cause, the most decisive per second first.
@@ -94,19 +94,15 @@ def by_experiments(
     """
     cause, belief = suspicion.cause, Belief.of(witnessed(recorded, suspicion))
     share_before, tried_ids, seconds = belief.shares[cause], list[str](), 0.0
-    for observation in earlier:
-        belief = belief.after(observation)
-    done_ids = {observation.experiment.id for observation in earlier}
-    remaining, failed = (
-        [plan for plan in menu if plan.experiment.id not in done_ids and _applies(plan, recorded)],
-        "",
-    )
+    belief = belief.after(*earlier)
+    failed = ""
+    remaining = [plan for plan in menu if plan.experiment.id not in belief.done and _applies(plan, recorded)]
     while len(tried_ids) < _MOST_EXPERIMENTS and not _decided(belief, cause):
         able = [(_information(belief, plan, cause), plan) for plan in remaining]
         worth = [
             (bits / price.seconds(steps_of(plan, steps)), bits, plan) for bits, plan in able if bits >= _WORTH
         ]
-        if not worth or not pairs.left:
+        if not worth or not pairs.seconds_left:
             break
         _, bits, plan = max(worth, key=lambda entry: entry[0])
         length = steps_of(plan, steps)
@@ -117,8 +113,7 @@ def by_experiments(
         tried_ids.append(plan.experiment.id)
         seconds += result.seconds
         failed = failed or ("" if result.shown else f"{plan.experiment.title}: {result.text}")
-        for observation in result.shown:
-            belief = belief.after(observation)
+        belief = belief.after(*result.shown)
     answer, because = _verdict(belief, recorded, failed if tried_ids else "")
     by: DecidedBy = "experiment" if belief.shown else "recording"
     if answer == "not testable":
@@ -141,8 +136,7 @@ def witnessed(recorded: RecordedCause, suspicion: Suspicion) -> Problem:
 
 
 def _decided(belief: Belief, cause: str) -> Answer | None:
-    own_bits = sum(observation.bits(cause) for observation in belief.shown)
-    share = belief.shares[cause]
+    own_bits, share = belief.bits(cause), belief.shares[cause]
     cured = any(
         observation.outcome == "cured" and observation.bits(cause) >= _SPEAKS for observation in belief.shown
     )
@@ -151,7 +145,7 @@ def _decided(belief: Belief, cause: str) -> Answer | None:
     if share <= _OUT and own_bits <= -_SPEAKS:
         return "refuted"
     rival = belief.first
-    speaks_for_rival = sum(observation.bits(rival) for observation in belief.shown) >= _SPEAKS
+    speaks_for_rival = belief.bits(rival) >= _SPEAKS
     return "refuted" if rival != cause and belief.shares[rival] >= _SURE and speaks_for_rival else None
 
 
@@ -178,7 +172,7 @@ def _verdict(belief: Belief, recorded: RecordedCause, failed: str) -> tuple[Answ
         observation.text for observation in belief.shown if abs(observation.bits(cause)) >= _SAYS
     )
     answer = _decided(belief, cause)
-    if answer == "refuted" and sum(observation.bits(cause) for observation in belief.shown) > -_SPEAKS:
+    if answer == "refuted" and belief.bits(cause) > -_SPEAKS:
         observed = " ".join(
             observation.text for observation in belief.shown if observation.bits(belief.first) >= _SAYS
         )
@@ -186,7 +180,7 @@ def _verdict(belief: Belief, recorded: RecordedCause, failed: str) -> tuple[Answ
         return answer, f"{observed} {rival} explains it instead ({belief.shares[belief.first]:.0%})."
     if answer is not None:
         return answer, observed
-    together, own_bits = recorded.together(), sum(observation.bits(cause) for observation in belief.shown)
+    together, own_bits = recorded.together(), belief.bits(cause)
     if together is not None and (own_bits >= 0 if together[0] == "confirmed" else own_bits <= 0):
         return together[0], f"measured in the recording: {together[1]} {observed}".strip()
     if observed:

@@ -1,4 +1,4 @@
-"""Changes to the files of a script, gathered piece by piece, then made into lines."""
+"""Edits of the files of a script, collected piece by piece and turned into changed lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
 
 
 class Draft(Nodes):
-    """New text for pieces of a script's files. What touches the same piece twice must say the same."""
+    """New text for pieces of a script's files. Two edits of one piece must agree."""
 
     def __init__(self, script: Script) -> None:
         self.script = script
@@ -63,7 +63,7 @@ class Draft(Nodes):
         return start, start if last < first else self._offset(source, last, 1 << 30)
 
     def splice(self, source: Source, span: Span, text: str) -> None:
-        """Text in the place of other text."""
+        """Replace a span of a file."""
         pieces = self._pieces.setdefault(source.path, {})
         if pieces.get(span, text) != text and span[0] == span[1]:
             text = pieces[span] + text
@@ -82,7 +82,7 @@ class Draft(Nodes):
         return any(a < end and start < b for a, b in self._pieces.get(self.file(node).path, {}))
 
     def replace(self, node: ast.AST, text: str) -> None:
-        """An expression written otherwise."""
+        """Replace an expression."""
         self.splice(self.file(node), self.span(node), text)
 
     def wrap(self, node: ast.AST, before: str, after: str) -> None:

@@ -1,4 +1,4 @@
-"""LightningCLI: settings that stand in its YAML file, or on the command line as `--trainer.max_epochs 3`."""
+"""LightningCLI: settings in its YAML file, or on the command line as `--trainer.max_epochs 3`."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from traindx.core.nouns import Scalar
 
 @dataclass(frozen=True)
 class NewNumber:
-    """What is to become of a value: `factor` times what it was, or `value`."""
+    """The new value of a number: `factor` times the old one, or `value`."""
 
     factor: float | None = None
     value: Scalar = None

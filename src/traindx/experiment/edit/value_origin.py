@@ -108,7 +108,7 @@ def _on_command_line(job: Job, name: str, value: Value, new_number: NewNumber) -
 
 
 def rewritten(job: Job, name: str, node: ast.AST, new_number: NewNumber, old: float | None) -> str:
-    """A value written otherwise where it is: `lr 0.1 -> 0.01`; `old` is the number that a literal is."""
+    """Replace a value where it is written: `lr 0.1 -> 0.01`; `old` is the number that a literal is."""
     text = job.draft.text(node)
     if old is None and isinstance(node, ast.expr):
         new = new_number.expression(node, text)

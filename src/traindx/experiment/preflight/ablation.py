@@ -1,4 +1,4 @@
-"""Whether something that was taken away from a training was of use to it."""
+"""Whether a training needs what an arm took away from it: its inputs, or its labels."""
 
 from __future__ import annotations
 

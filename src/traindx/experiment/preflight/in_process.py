@@ -74,7 +74,7 @@ def _check(model: Any, loss_fn: Any, loader: Any, optimizer: Any, steps: int) ->
 
 
 def _as_loader(loader: Any, steps: int) -> Any:
-    """A DataLoader as it is; other batches in one that hands them on."""
+    """A DataLoader as it is; other batches wrapped in a DataLoader that yields them unchanged."""
     from torch.utils.data import DataLoader
 
     if isinstance(loader, DataLoader):
@@ -90,7 +90,7 @@ def _as_loader(loader: Any, steps: int) -> Any:
 
 
 def _as_written(loss_fn: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A function of torch is looked up when it is called: changes act on it where it stands."""
+    """The loss; a function of torch is looked up at each call, so that changes can replace it."""
     from torch.nn import functional
 
     name = getattr(loss_fn, "__name__", "")

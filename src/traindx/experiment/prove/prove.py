@@ -108,7 +108,7 @@ class Race:
 
     def _choose_length(self, first: Outcome) -> None:
         """Shorter runs where the time allows no pairs of whole ones."""
-        seconds_left, jobs = self._ledger.workshop.left, self._ledger.workshop.jobs
+        seconds_left, jobs = self._ledger.workshop.seconds_left, self._ledger.workshop.jobs
         if first.ended == "stopped" and self._steps is None:
             self._steps = first.steps
             self._shortened = f"{first.steps:,} steps, where the script takes more"
@@ -123,7 +123,7 @@ class Race:
                 self._shortened = f"{steps:,} of {first.steps:,} steps a run, for the time that was given"
 
     def _time_for_a_pair(self) -> bool:
-        seconds_left = self._ledger.workshop.left
+        seconds_left = self._ledger.workshop.seconds_left
         if seconds_left is None:
             return True
         latest = [outcome.seconds for outcome in self._ledger.outcomes[-1 - len(self._racing) :]]
@@ -268,7 +268,7 @@ class Race:
 
     def _compared_whole(self, verdict: VersionVerdict, first: Outcome) -> VersionVerdict:
         """One pair of whole runs, where there is time for it: whether short runs rank as whole ones do."""
-        seconds_left = self._ledger.workshop.left
+        seconds_left = self._ledger.workshop.seconds_left
         if (
             first.ended != "finished"
             or first.run is None

@@ -17,7 +17,7 @@ class ChangeBroke(SystemExit):
 
 @dataclass
 class ChangeLog:
-    """One change and what became of it. `otherwise` is told when it never found anything to change."""
+    """One change and what became of it. `otherwise` is reported if it never found anything to change."""
 
     change: Change
     said: list[str] = field(default_factory=list)
@@ -25,7 +25,7 @@ class ChangeLog:
     otherwise: str = "nothing to change was found"
 
     def changed(self, text: str) -> None:
-        """Said once, however often it happens."""
+        """Report a change, once however often it happens."""
         if text in self.said or len(self.said) >= _SAID_MOST:
             return
         self.said.append(text)

@@ -1,7 +1,7 @@
-"""The places where a running training can be touched.
+"""The hooks by which a running training is changed.
 
-Changes say here what is to happen at a place, which is an event of the bus (`observe/hooks`). Only
-events that a change needs are listened to: a training without changes runs as it is.
+A change registers here what to do at a hook, which is an event of the bus (`observe/hooks`). Only events
+that a change needs are subscribed to: a training without changes runs as it is.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ Call = Callable[..., Any]
 
 
 class ChangedTraining:
-    """The training of this process: its changes, and what they listen to."""
+    """The training of this process: its changes, and the events they subscribe to."""
 
     def __init__(self, changes: Sequence[Change]) -> None:
         self.logs = [ChangeLog(change) for change in changes]
         self.at_end: list[Call] = []
         # Set while a change itself uses torch: what it does there is not the training's.
         self.aside = False
-        # Set while functions are to be touched nevertheless.
+        # Set while functions are passed to changes nevertheless.
         self.functions_watched = False
         self._listens: list[tuple[str, Call, int]] = []
         self._removals: list[Call] = []
         self._installed = self._ended = False
 
     def install(self) -> None:
-        """All changes listen; torch must be there."""
+        """Subscribe all changes; torch must have been imported."""
         for log in self.logs:
             hooks = Hooks(self, log)
             unit = change_specs()[log.change.id]
@@ -61,13 +61,13 @@ class ChangedTraining:
         self._installed = True
 
     def _reached(self, *_: Any) -> None:
-        """A step has come past the hooks: changes reach this training."""
+        """A step has passed the hooks: changes reach this training."""
         recorder = current()
         if recorder is not None:
             recorder.fact("changeable", True)
 
     def listen(self, event: str, call: Call, order: int = CHANGE) -> None:
-        """From the time on when all changes are there."""
+        """Subscribe to an event, from the moment on when all changes are installed."""
         self._listens.append((event, call, order))
 
     @cached_property
@@ -89,7 +89,7 @@ class ChangedTraining:
         return Feeding(self)
 
     def announce(self) -> None:
-        """Say what is to be changed as soon as there is a recording, and at its end what came of it."""
+        """Record what is to be changed as soon as there is a recording, and at its end what was changed."""
         when_started(self._recorded)
 
     def _recorded(self, recorder: Recorder) -> None:
@@ -97,7 +97,7 @@ class ChangedTraining:
         recorder.before_close.append(self.end)
 
     def end(self) -> None:
-        """The training is over: what never came about is said, too."""
+        """The training is over: also report the changes that never took place."""
         recorder = current()
         elsewhere = recorder is not None and not recorder.step and trained_elsewhere(recorder.folder)
         if self._ended or elsewhere:
@@ -130,20 +130,20 @@ class ChangedTraining:
             recorder.fact("interventions", [log.to_json() for log in self.logs])
 
     def undo(self) -> None:
-        """Everything of torch back as it was."""
+        """Restore everything of torch that was replaced."""
         for remove in reversed(self._removals):
             remove()
         self._removals.clear()
 
 
 class Hooks:
-    """One change's hold on the training: where it acts, and what it says."""
+    """What one change does to the training: the hooks it acts at, and what it reports."""
 
     def __init__(self, training: ChangedTraining, log: ChangeLog) -> None:
         self.training = training
         self._log = log
 
-    # What it says.
+    # What it reports.
 
     def changed(self, text: str) -> None:
         """What was changed, with numbers."""
@@ -157,7 +157,7 @@ class Hooks:
         self._log.cannot(reason)
 
     def otherwise(self, reason: str) -> None:
-        """What to say at the end if nothing has been changed."""
+        """What to report at the end if nothing has been changed."""
         self._log.otherwise = reason
 
     @property
@@ -165,21 +165,21 @@ class Hooks:
         return bool(self._log.said)
 
     def at_end(self, call: Callable[[], None]) -> None:
-        """When the training is over, before it is said what never changed anything."""
+        """When the training is over, before changes that changed nothing are reported."""
         self.training.at_end.append(self.guarded(call))
 
     # Where it acts.
 
     def optimizer_made(self, call: Callable[[Any, dict[str, Any]], None]) -> None:
-        """`call(optimizer, given)`, at the end of its construction; `given` is what the script said."""
+        """`call(optimizer, given)`, at the end of its construction; `given` are the script's arguments."""
         self._listen("optimizer_made", call)
 
     def before_step(self, call: Callable[[Any], None]) -> None:
-        """`call(optimizer)`; with a closure, gradients are not there yet."""
+        """`call(optimizer)`; with a closure, the gradients have not been computed yet."""
         self.training.steps.before.append(self.guarded(call))
 
     def gradients(self, call: Callable[[Any], None]) -> None:
-        """`call(optimizer)` when the gradients of a step are there, right before they are used."""
+        """`call(optimizer)` when the gradients of a step are computed, right before they are used."""
         self.training.steps.gradients.append(self.guarded(call))
 
     def after_step(self, call: Callable[[Any], None]) -> None:
@@ -240,7 +240,7 @@ class Hooks:
             training.aside, training.functions_watched = saved
 
     def guarded(self, call: Call) -> Call:
-        """A change that fails ends the arm with a clear word."""
+        """The callback, wrapped so that a change that fails ends the arm with a clear message."""
 
         @functools.wraps(call)
         def guarded(*args: Any, **kwargs: Any) -> Any:
@@ -254,7 +254,7 @@ class Hooks:
         return guarded
 
     def _listen(self, event: str, call: Call) -> None:
-        """What a change does itself with torch and what backward computes again is not heard."""
+        """Subscribe; what a change does with torch, and what backward recomputes, is left out."""
         training, guarded, value = self.training, self.guarded(call), event == "model_output"
         models = event.startswith("model_")
 

@@ -124,7 +124,7 @@ def _asking() -> str:
 
 
 def begin(orders: Mapping[str, Any]) -> Seeds:
-    """Seed this process and lead every later seed through `Seeds`."""
+    """Seed this process and pass every later seed through `Seeds`."""
     scratch = orders.get("scratch")
     seeds = Seeds(int(orders.get("seed") or 0), os.path.join(str(scratch), TOLD) if scratch else None)
     _random(seeds)
@@ -171,7 +171,7 @@ def _numpy(seeds: Seeds, numpy_random: Any) -> None:
 
 
 def _as_called(seeds: Seeds, original: Any, size: int) -> Any:
-    """A class that makes instances of theirs, from a moved seed; who asks, it is theirs."""
+    """A class that makes instances of the original from a moved seed, and passes for it in `isinstance`."""
     make = seeds.call("numpy", original, size)
 
     class Kind(type):

@@ -2,8 +2,8 @@
 
 Below `root` the copy repeats the paths of the machine: `/home/ann/proj` is `<root>/home/ann/proj`. A folder
 is *claimed* once something in it was written: it is a real folder in the copy then, its untouched files and
-folders are links to the user's, and whoever names the user's folder is led to the copy. The claims stand in
-a file, so that all processes of a trial know them.
+folders are links to the user's, and whoever names the user's folder is led to the copy. The claims are kept
+in a file, so that all processes of a trial know them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Processes of a trial and their end: no more of them stays than was there before."""
+"""Processes of a trial and their end: none of them outlives the trial."""
 
 from __future__ import annotations
 

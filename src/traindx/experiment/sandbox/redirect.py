@@ -1,4 +1,4 @@
-"""The functions by which Python names files, leading where a guard says."""
+"""The functions by which Python opens and changes files, redirected by a guard."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _replace(module: Any, name: str, wrap: Wrap) -> None:
     if original is None:
         return
     replacement = functools.wraps(original)(wrap(original))
-    # Whoever pickles the function finds it by these.
+    # By these, pickle finds the function.
     replacement.__module__, replacement.__qualname__ = module.__name__, name
     for ability in _ABILITIES:
         if original in ability:

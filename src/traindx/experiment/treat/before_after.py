@@ -83,7 +83,7 @@ class BeforeAfter:
     def best_is_worse(self) -> ScoreChange | None:
         """A validation series whose best value became clearly worse, while no other became better.
 
-        Then the end alone is better: whoever keeps the best checkpoint has lost.
+        Then the end alone is better: a user who keeps the best checkpoint is worse off.
         """
         validated = [change for change in self.changes if change.by.name.startswith("val/")]
         if any(change.best_gain > 0 and change.clearly(change.best_gain) for change in validated):

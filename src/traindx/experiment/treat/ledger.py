@@ -57,7 +57,7 @@ class Ledger:
 
     def enough_seen(self) -> Stop | None:
         """A training longer than the time for everything must leave some of it for trials."""
-        budget = self.workshop.left
+        budget = self.workshop.seconds_left
         if budget is None or self._request.dry_run:
             return None
 
@@ -80,7 +80,7 @@ class Ledger:
 
     def late(self) -> bool:
         """Whether what is left is needed to run the edited script."""
-        seconds_left = self.workshop.left
+        seconds_left = self.workshop.seconds_left
         return self.exhausted() or (seconds_left is not None and seconds_left <= self.proof_seconds)
 
     # What it came to.

@@ -54,7 +54,7 @@ _SWAPPED = (*_PLAIN, nn.Sigmoid, nn.Tanh)
 
 
 class Activations:
-    """Seen in a pass aside by the place they are called from; hidden ones are changed from then on.
+    """Activations as one extra pass shows them, by their calling line; hidden ones are changed after it.
 
     `change_module(module)` changes a module once; `change_call(owner, compute, input)` gives the result of a
     function instead of `compute()`, where `owner` is the module that calls it.
@@ -145,7 +145,7 @@ def followed_by_dropout(share: float) -> Activations:
 
 
 def _become(module: nn.Module, to: str) -> None:
-    """The same object, so that whoever holds it has the new one."""
+    """Change the module in place, so that every reference to it has the new activation."""
     kind, settings = _MODULES[to]
     for name in "inplace negative_slope alpha min_val max_val beta threshold approximate".split():
         vars(module).pop(name, None)

@@ -27,7 +27,7 @@ class LoaderPass:
 
 
 class Feeding:
-    """Learned from what happens; a loader that is made anew is known by the line that passes over it."""
+    """Learned while the training runs; a loader that is made again is known by the line that iterates it."""
 
     def __init__(self, training: ChangedTraining) -> None:
         self._training = training
@@ -110,7 +110,7 @@ def change_loaders(
     """Make the training's DataLoaders otherwise; those that the script calls validation or test stay.
 
     `alter(arguments)` changes what a loader is made with and returns what it was before; None: nothing was.
-    `said(loader, before)` is told when such a loader feeds the training.
+    `describe(loader, before)` is reported when such a loader feeds the training.
     """
     old_values: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 

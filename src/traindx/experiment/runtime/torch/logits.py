@@ -36,7 +36,7 @@ class Logits:
             finally:
                 self._inside = False
             if isinstance(input, torch.Tensor) and isinstance(result, torch.Tensor):
-                # Kept alive, so that no other tensor can stand at its place.
+                # Kept alive, so that no other tensor takes its address.
                 self._made.pop(result.data_ptr(), None)
                 self._made[result.data_ptr()] = (name, result.detach(), input)
                 while len(self._made) > _KEPT:

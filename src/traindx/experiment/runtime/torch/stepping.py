@@ -105,7 +105,7 @@ def number(rate: object) -> float | None:
 
 
 def _base(settings: dict[str, Any], made_rate: float) -> float:
-    """The rate that people mean by the group's rate: its peak where a schedule says so."""
+    """The base rate of a group: its peak where a schedule names one."""
     for key in ("max_lr", "initial_lr"):
         peak = number(settings.get(key))
         if peak:

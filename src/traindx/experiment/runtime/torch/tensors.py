@@ -26,7 +26,7 @@ def copied(batch: Any) -> Any:
 
 
 def tensors_in(batch: Any) -> list[tuple[str, torch.Tensor]]:
-    """All tensors of a batch with the keys they stand under."""
+    """All tensors of a batch with their keys."""
     tensors: list[tuple[str, torch.Tensor]] = []
 
     def see(name: str, tensor: torch.Tensor) -> torch.Tensor:

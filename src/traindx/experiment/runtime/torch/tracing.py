@@ -1,7 +1,7 @@
-"""One trial pass of a model before its first real one: how its operations hang together.
+"""One trial pass of a model before its first real one: how its operations are connected.
 
-It leaves no traces: buffers, modes and streams of random numbers are put back, no hook of anybody else is
-called.
+It leaves no traces: buffers, modes and streams of random numbers are put back, and no other
+hooks are called.
 """
 
 from __future__ import annotations

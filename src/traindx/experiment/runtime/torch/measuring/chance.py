@@ -1,4 +1,4 @@
-"""The first loss beside what the loss function gives for answers that know nothing, and beside its floor."""
+"""The first loss, next to the loss of predictions that ignore the input, and to its lower bound."""
 
 from __future__ import annotations
 

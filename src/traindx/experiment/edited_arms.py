@@ -47,15 +47,15 @@ class EditedArms:
     script: Script
     args: Sequence[str] = ()
     run: Run | None = None
-    _known: dict[object, Edited | None] = field(default_factory=dict)
+    _edits: dict[object, Edited | None] = field(default_factory=dict)
 
     def edit(self, changes: Sequence[Change]) -> Edited | None:
         """The edit that does what changes do; None where there is none."""
         needed = tuple(change for change in changes if change.id not in _SPARED)
-        if needed not in self._known:
+        if needed not in self._edits:
             edit = edit_for_all(self.script, needed, run=self.run, args=self.args) if needed else None
-            self._known[needed] = edit if isinstance(edit, Edited) else None
-        return self._known[needed]
+            self._edits[needed] = edit if isinstance(edit, Edited) else None
+        return self._edits[needed]
 
     def arm(self, arm: Arm) -> Arm:
         """The arm with its changes written into the source; as it is, where it has none."""

@@ -263,6 +263,6 @@ def _outside(scratch: Path) -> dict[str, tuple[str, ...]]:
 
 def _seeded(scratch: Path) -> dict[str, tuple[str, ...]]:
     with contextlib.suppress(OSError, ValueError):
-        recorded = json_of(files.read(scratch / seeds.TOLD))
+        recorded = json_of(files.read(scratch / seeds.SEEDS_FILE))
         return {str(library): tuple(map(str, values)) for library, values in recorded.items()}
     return {}

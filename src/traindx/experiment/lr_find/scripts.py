@@ -59,7 +59,7 @@ class ScriptWalk:
     longest: int | None = None
     """Steps the script takes by itself, once known."""
     notes: list[str] = field(default_factory=list)
-    _done: dict[tuple[object, ...], _Walked] = field(default_factory=dict)
+    _results: dict[tuple[object, ...], _Walked] = field(default_factory=dict)
 
     def __call__(
         self, first: float, last: float, steps: int, seeds: Sequence[int], *, controls: bool
@@ -70,7 +70,7 @@ class ScriptWalk:
         ramps = [_ramp(first, last, steps, seed) for seed in seeds]
         control_arms = [_still(steps, seed) for seed in seeds] if controls else []
         self._run(activity, [*ramps, *control_arms])
-        walked = [self._done[_key(arm)] for arm in ramps]
+        walked = [self._results[_key(arm)] for arm in ramps]
         shortest = min((result.losses.size for result in walked if result.whole), default=steps)
         if STEPS_LEAST <= shortest < steps:
             self.longest = shortest
@@ -79,7 +79,7 @@ class ScriptWalk:
         return Ramps.of(
             rates,
             [result.losses for result in walked],
-            [self._done[_key(arm)].losses for arm in control_arms],
+            [self._results[_key(arm)].losses for arm in control_arms],
         )
 
     def still(self, steps: int, seed: int) -> Outcome:
@@ -87,18 +87,18 @@ class ScriptWalk:
         arm = _still(steps, seed)
         self.notify("running the script once", [arm])
         [outcome] = self._outcomes([arm])
-        self._done[_key(arm)] = self._walked(outcome)
+        self._results[_key(arm)] = self._walked(outcome)
         if outcome.ended == "finished" and outcome.steps < steps:
             self.longest = outcome.steps
         return outcome
 
     def _run(self, activity: str, arms: Iterable[Arm]) -> None:
-        missing = [arm for arm in arms if _key(arm) not in self._done]
+        missing = [arm for arm in arms if _key(arm) not in self._results]
         if not missing:
             return
         self.notify(activity, missing)
         for outcome in self._outcomes(missing):
-            self._done[_key(outcome.arm)] = self._walked(outcome)
+            self._results[_key(outcome.arm)] = self._walked(outcome)
 
     def _outcomes(self, arms: Sequence[Arm]) -> Iterator[Outcome]:
         """Of arms with their changes, or of edited copies of the script that do the same."""

@@ -20,7 +20,7 @@ from typing import Any
 
 from traindx.observe.import_hook import when_imported
 
-TOLD = "seeds.json"
+SEEDS_FILE = "seeds.json"
 # Far apart: a script that counts its seeds up does not meet the streams of the next trial.
 _APART = 1_000_003
 _START = 20_011
@@ -37,7 +37,7 @@ class Seeds:
         self.shift = seed * _APART
         self._unasked: Counter[str] = Counter()
         self._within = threading.local()
-        self._told = path
+        self._path = path
         self._by_script: dict[str, list[str]] = {}
         self._forks = 0
 
@@ -99,7 +99,7 @@ class Seeds:
     def note(self, library: str, args: tuple[Any, ...]) -> None:
         """Keep what the script seeds by itself; libraries seed their workers, too."""
         caller = str(sys._getframe(2).f_globals.get("__name__", "")).partition(".")[0]
-        if caller in _LIBRARIES or not args or self._told is None:
+        if caller in _LIBRARIES or not args or self._path is None:
             return
         if not isinstance(args[0], (int, float, str, bytes, list, tuple)):
             return
@@ -109,10 +109,10 @@ class Seeds:
             return
         texts.append(text)
         try:
-            with open(self._told, "w", encoding="utf-8") as file:
+            with open(self._path, "w", encoding="utf-8") as file:
                 json.dump(self._by_script, file)
         except OSError:
-            self._told = None
+            self._path = None
 
 
 def _asking() -> str:
@@ -126,7 +126,7 @@ def _asking() -> str:
 def begin(orders: Mapping[str, Any]) -> Seeds:
     """Seed this process and pass every later seed through `Seeds`."""
     scratch = orders.get("scratch")
-    seeds = Seeds(int(orders.get("seed") or 0), os.path.join(str(scratch), TOLD) if scratch else None)
+    seeds = Seeds(int(orders.get("seed") or 0), os.path.join(str(scratch), SEEDS_FILE) if scratch else None)
     _random(seeds)
     when_imported("numpy.random", lambda module: _numpy(seeds, module))
     when_imported("torch", lambda module: _torch(seeds, module))

@@ -38,7 +38,7 @@ class Screening:
         self._steps = steps
         self._request = request
         self._notify = notify
-        self._known: set[object] = set()
+        self._keys: set[object] = set()
         self._useless: set[object] = set()
         self._baselines: dict[int, Run] = {}
         if state.baseline.run is not None:
@@ -67,8 +67,8 @@ class Screening:
     def _groups(self, course: CauseCandidates) -> Iterator[list[Candidate]]:
         """The candidates remedy by remedy, none that was tried before; at last two remedies together."""
         for group in _by_remedy(course.candidates):
-            new = [candidate for candidate in group if candidate.key not in self._known]
-            self._known |= {candidate.key for candidate in new}
+            new = [candidate for candidate in group if candidate.key not in self._keys]
+            self._keys |= {candidate.key for candidate in new}
             if new:
                 yield new
         groups = [[c for c in group if c.changes] for group in _by_remedy(course.candidates)]

@@ -68,12 +68,12 @@ class Activations:
         self._change_module = change_module
         self._change_call = change_call
         self._watching = self._inside = False
-        self._seen: dict[Place, list[tuple[str, Node]]] = {}
+        self._calls_by_place: dict[Place, list[tuple[str, Node]]] = {}
         self._hidden: dict[Place, nn.Module | None] = {}
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        self._watching, self._seen = True, {}
+        self._watching, self._calls_by_place = True, {}
         try:
             yield
         finally:
@@ -95,7 +95,7 @@ class Activations:
             finally:
                 self._inside = False
             if self._watching and result.grad_fn is not None:
-                self._seen.setdefault(place, []).append((kind, result.grad_fn))
+                self._calls_by_place.setdefault(place, []).append((kind, result.grad_fn))
             return result
 
         return function
@@ -104,7 +104,7 @@ class Activations:
         """Decide which are hidden, and change them, except those of the kind `but`; how many of each kind."""
         hidden = {
             place: calls
-            for place, calls in self._seen.items()
+            for place, calls in self._calls_by_place.items()
             if calls[0][0] != but
             and all(trace.is_hidden(node) for _, node in calls)
             and not (calls[0][0] in _GATES and any(trace.is_gate(node) for _, node in calls))
@@ -117,7 +117,7 @@ class Activations:
             else:
                 self._hidden[place] = module
                 _no_fast_path(module)
-        self._seen = {}
+        self._calls_by_place = {}
         return Counter(calls[0][0] for calls in hidden.values())
 
 

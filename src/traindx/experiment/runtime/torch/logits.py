@@ -23,7 +23,7 @@ class Logits:
 
     def __init__(self, hooks: Hooks) -> None:
         self._hooks = hooks
-        self._made: OrderedDict[int, tuple[str, torch.Tensor, torch.Tensor]] = OrderedDict()
+        self._results: OrderedDict[int, tuple[str, torch.Tensor, torch.Tensor]] = OrderedDict()
         self._inside = False
 
     def remember(self, name: str) -> Callable[..., Any]:
@@ -37,10 +37,10 @@ class Logits:
                 self._inside = False
             if isinstance(input, torch.Tensor) and isinstance(result, torch.Tensor):
                 # Kept alive, so that no other tensor takes its address.
-                self._made.pop(result.data_ptr(), None)
-                self._made[result.data_ptr()] = (name, result.detach(), input)
-                while len(self._made) > _KEPT:
-                    self._made.popitem(last=False)
+                self._results.pop(result.data_ptr(), None)
+                self._results[result.data_ptr()] = (name, result.detach(), input)
+                while len(self._results) > _KEPT:
+                    self._results.popitem(last=False)
             return result
 
         return function
@@ -58,7 +58,7 @@ class Logits:
 
     def _origin(self, output: torch.Tensor) -> tuple[str, torch.Tensor] | None:
         """Also for another view of the result."""
-        entry = self._made.get(output.data_ptr())
+        entry = self._results.get(output.data_ptr())
         if entry is None or entry[2].numel() != output.numel():
             return None
         name, _, input = entry

@@ -19,7 +19,7 @@ class Models:
     def __init__(self, hooks: Hooks, first: Callable[[nn.Module, Any], None]) -> None:
         self._hooks = hooks
         self._first = first
-        self._seen: weakref.WeakSet[nn.Module] = weakref.WeakSet()
+        self._announced: weakref.WeakSet[nn.Module] = weakref.WeakSet()
         self._optimizers: list[weakref.ref[Any]] = []
         hooks.optimizer_made(lambda optimizer, _: self._optimizers.append(weakref.ref(optimizer)))
         hooks.model_call(self._on_model_call)
@@ -37,7 +37,7 @@ class Models:
         return None
 
     def _on_model_call(self, call: Any, root: nn.Module) -> None:
-        if root in self._seen or not self._optimizers:
+        if root in self._announced or not self._optimizers:
             return
         if isinstance(root, torch.jit.ScriptModule):
             self._hooks.otherwise("the model is compiled by torch.jit: its inside is out of reach")
@@ -49,5 +49,5 @@ class Models:
             for parameter in group["params"]
         }
         if any(id(parameter) in held_ids for parameter in root.parameters()):
-            self._seen.add(root)
+            self._announced.add(root)
             self._first(root, call)

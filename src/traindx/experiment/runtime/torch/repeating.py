@@ -36,7 +36,7 @@ class Repeating:
         self._lead: int | None = None
         self._steps = 0
         self._streams = Streams()
-        self._seen: list[list[float]] = [[], []]
+        self._checksums: list[list[float]] = [[], []]
 
     # Where batches come from.
 
@@ -56,7 +56,7 @@ class Repeating:
         if not self._calls.trains(call, root):
             return
         if self._way == "streams":
-            self._seen[-1] += [_checksum(tensor) for _, tensor in call.tensors()]
+            self._checksums[-1] += [_checksum(tensor) for _, tensor in call.tensors()]
         else:
             self._calls.model(call, again=self._way == "calls")
 
@@ -64,7 +64,7 @@ class Repeating:
         if not (loss.training and loss.input.requires_grad and self._calls.training):
             return
         if self._way == "streams":
-            self._seen[-1].append(_checksum(loss.target))
+            self._checksums[-1].append(_checksum(loss.target))
         else:
             self._calls.loss(loss, again=self._way == "calls")
 
@@ -97,18 +97,18 @@ class Repeating:
     def _repeat_streams(self) -> None:
         if self._steps == 1 or not self._streams.saved:
             self._streams.save()
-            self._seen = [[], []]
+            self._checksums = [[], []]
             return
-        first, now = self._seen[0], self._seen[-1]
+        first, now = self._checksums[0], self._checksums[-1]
         if not now:
             self._hooks.cannot("nothing shows which batch the script trains on: no model or loss was called")
         if not first:
-            self._seen[0] = now
+            self._checksums[0] = now
         elif first != now:
             self._hooks.cannot(_NOT_DRAWN)
         else:
             self._hooks.changed(_AGAIN)
-        self._seen[-1] = []
+        self._checksums[-1] = []
         self._streams.restore()
 
 

@@ -25,7 +25,7 @@ class StepHook:
         self.rates: list[Callable[..., Any]] = []
         self.gradients: list[Callable[..., Any]] = []
         self.after: list[Callable[..., Any]] = []
-        self._made: weakref.WeakKeyDictionary[Optimizer, list[float]] = weakref.WeakKeyDictionary()
+        self._made_rates: weakref.WeakKeyDictionary[Optimizer, list[float]] = weakref.WeakKeyDictionary()
         self._counts: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
         self._saved: list[tuple[dict[str, Any], Any]] = []
         self._lead: float | None = None
@@ -35,7 +35,7 @@ class StepHook:
 
     def _group_added(self, _: None, optimizer: Optimizer, *__: Any, **___: Any) -> None:
         rate = number(optimizer.param_groups[-1].get("lr"))
-        self._made.setdefault(optimizer, []).append(0.0 if rate is None else rate)
+        self._made_rates.setdefault(optimizer, []).append(0.0 if rate is None else rate)
 
     def _begins(self, optimizer: Optimizer, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
         """Before a step; with a closure, what acts on gradients acts after each call of it."""
@@ -78,7 +78,7 @@ class StepHook:
     def _set_rates(self, optimizer: Optimizer) -> None:
         if not self.rates:
             return
-        made_rates = self._made.get(optimizer, [])
+        made_rates = self._made_rates.get(optimizer, [])
         step = self._counts.get(optimizer, 0)
         for index, settings in enumerate(optimizer.param_groups):
             lr = settings.get("lr")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from traindx.experiment.runtime.torch.measuring.model import Called
+from traindx.experiment.runtime.torch.measuring.model import RepeatableCall
 from traindx.experiment.runtime.torch.tensors import tensors_in
 from traindx.observe.torch.places.models import mapped
 
@@ -56,7 +56,7 @@ def _of_system() -> tuple[int, int]:
     return free, total
 
 
-def _bytes_kept(model: Called, rows: int, all_rows: int | None = None) -> int:
+def _bytes_kept(model: RepeatableCall, rows: int, all_rows: int | None = None) -> int:
     """Bytes of all tensors saved for backward, parameters aside."""
     parameter_storages = {parameter.untyped_storage().data_ptr() for parameter in model.root.parameters()}
     bytes_by_storage: dict[int, int] = {}

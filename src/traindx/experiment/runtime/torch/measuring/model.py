@@ -13,7 +13,7 @@ from traindx.experiment.runtime.snapshot import modes_kept
 from traindx.experiment.runtime.torch.tensors import tensors_in
 
 
-class Called:
+class RepeatableCall:
     """A model and what it was called with."""
 
     def __init__(self, root: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

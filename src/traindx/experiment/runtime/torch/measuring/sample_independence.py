@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from traindx.experiment.runtime.torch.labels import is_input
-from traindx.experiment.runtime.torch.measuring.model import Called
+from traindx.experiment.runtime.torch.measuring.model import RepeatableCall
 from traindx.experiment.runtime.torch.streams import Streams
 from traindx.experiment.runtime.torch.tensors import tensors_in
 from traindx.observe.torch.places.models import mapped
@@ -36,7 +36,7 @@ def measured(first: FirstStep) -> dict[str, Any]:
     return numbers
 
 
-def _batch(first: FirstStep, model: Called) -> tuple[int, bool]:
+def _batch(first: FirstStep, model: RepeatableCall) -> tuple[int, bool]:
     """How many samples the batch has, and whether a loader says so."""
     from traindx.experiment.runtime.torch.measuring.first_step import Unmeasured
 
@@ -64,7 +64,7 @@ def _rows(tensor: torch.Tensor, batch: int) -> bool:
     return tensor.dim() > 0 and tensor.shape[0] == batch
 
 
-def _output(model: Called, args: Any, batch: int, training: bool) -> torch.Tensor:
+def _output(model: RepeatableCall, args: Any, batch: int, training: bool) -> torch.Tensor:
     from traindx.experiment.runtime.torch.measuring.first_step import Unmeasured
 
     output = model.again(args, training=training)
@@ -73,7 +73,7 @@ def _output(model: Called, args: Any, batch: int, training: bool) -> torch.Tenso
     return output
 
 
-def _by_gradient(model: Called, batch: int, *, training: bool) -> float:
+def _by_gradient(model: RepeatableCall, batch: int, *, training: bool) -> float:
     """The gradient of a sample's output, weighed at random, with respect to all inputs."""
     leaves: list[torch.Tensor] = []
 
@@ -113,7 +113,7 @@ def _share(gradients: Any, sample: int) -> float:
     return others / own if own > 0 else (1.0 if others > 0 else 0.0)
 
 
-def _by_exchange(model: Called, batch: int, *, training: bool) -> float:
+def _by_exchange(model: RepeatableCall, batch: int, *, training: bool) -> float:
     """How much one sample's output changes when the others change places, beside a change of its own."""
     streams = Streams()
     streams.save()

@@ -17,7 +17,7 @@ _LISTED_LEAST, _LISTED_MOST = 0.02, 6
 
 
 @dataclass(frozen=True)
-class Observation:
+class ExperimentObservation:
     """What one experiment showed; `clarity` (0 to 1) says how clearly."""
 
     experiment: Experiment
@@ -37,7 +37,7 @@ class Belief:
 
     prior: Mapping[str, float]
     rest: float
-    shown: tuple[Observation, ...] = ()
+    shown: tuple[ExperimentObservation, ...] = ()
     shares: Mapping[str, float] = field(default_factory=dict)
     rest_now: float = 0.0
 
@@ -65,11 +65,11 @@ class Belief:
         """The evidence of all observations for a cause."""
         return sum(observation.bits(cause) for observation in self.shown)
 
-    def after(self, *observations: Observation) -> Belief:
+    def after(self, *observations: ExperimentObservation) -> Belief:
         """The probabilities after further experiments, by Bayes' rule; a repeated one replaces the first."""
         if not observations:
             return self
-        latest: dict[str, Observation] = {}
+        latest: dict[str, ExperimentObservation] = {}
         for observation in (*self.shown, *observations):
             latest.pop(observation.experiment.id, None)
             latest[observation.experiment.id] = observation

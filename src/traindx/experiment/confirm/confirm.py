@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from traindx.core.nouns import Diagnosis, Problem
 from traindx.experiment.arm_diagnosis import acute, examined, symptoms_of_run
-from traindx.experiment.confirm.belief import Belief, Observation, ranked_again
+from traindx.experiment.confirm.belief import Belief, ExperimentObservation, ranked_again
 from traindx.experiment.confirm.experiments import Planned, planned
 from traindx.experiment.confirm.next_experiment import (
     ExperimentChoice,
@@ -170,9 +170,9 @@ class Confirmation:
         self._notify("observed", {"problem": problem, "belief": Belief.of(problem), "outcome": untouched})
         return True
 
-    def _test_suspicions(self, pairs: PairedRuns, untouched: Outcome) -> list[Observation]:
+    def _test_suspicions(self, pairs: PairedRuns, untouched: Outcome) -> list[ExperimentObservation]:
         """Every suspicion that is open by its experiments; what they showed."""
-        observations: list[Observation] = []
+        observations: list[ExperimentObservation] = []
         for suspicion in list(self._suspects.open):
             about = self._suspects.recorded[suspicion.cause]
             pairs.problem = about.problem
@@ -203,7 +203,7 @@ class Confirmation:
         return Price.measured(untouched.seconds, untouched.steps, Price.of(self._diagnosis.run).step)
 
     def _experiment(
-        self, pairs: PairedRuns, untouched: Outcome, steps: int, observations: Sequence[Observation]
+        self, pairs: PairedRuns, untouched: Outcome, steps: int, observations: Sequence[ExperimentObservation]
     ) -> Confirmed:
         problem = pairs.problem
         belief, trials = Belief.of(problem), list[Tried]()

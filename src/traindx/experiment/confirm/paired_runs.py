@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from traindx.core.nouns import Problem, Run
 from traindx.experiment.arm_diagnosis import symptoms_of_run
 from traindx.experiment.arms import Arm, Outcome
-from traindx.experiment.confirm.belief import Observation
+from traindx.experiment.confirm.belief import ExperimentObservation
 from traindx.experiment.confirm.experiments import Planned
 from traindx.experiment.confirm.next_experiment import ExperimentChoice
 from traindx.experiment.confirm.outcome_words import (
@@ -44,7 +44,7 @@ _CHECKUP_TRIES = 3
 class ExperimentResult:
     """What the arms of an experiment gave; without `shown`, `text` is why."""
 
-    shown: tuple[Observation, ...]
+    shown: tuple[ExperimentObservation, ...]
     text: str
     steps: int
     seconds: float
@@ -143,7 +143,7 @@ class PairedRuns:
 
     def _revealed(self, plans: Sequence[Planned], outcomes: Sequence[Outcome]) -> ExperimentResult:
         last = outcomes[-1]
-        observations, did = list[Observation](), list[str]()
+        observations, did = list[ExperimentObservation](), list[str]()
         for plan in plans:
             failed, effects = last.failed.get(plan.change.id), last.changes.get(plan.change.id, ())
             if failed and not unreached(failed):
@@ -159,7 +159,9 @@ class PairedRuns:
 
     # One experiment.
 
-    def _read(self, plan: Planned, outcomes: Sequence[Outcome], steps: int) -> tuple[Observation | None, str]:
+    def _read(
+        self, plan: Planned, outcomes: Sequence[Outcome], steps: int
+    ) -> tuple[ExperimentObservation | None, str]:
         """What the arms showed, or why they show nothing that counts."""
         pairs = [
             (self._baselines[outcome.arm.seed].run, outcome)
@@ -195,7 +197,9 @@ class PairedRuns:
             return show_need(plan, *runs[0], float(steps)), ""
         return self._gain(plan, runs, steps), ""
 
-    def _gain(self, plan: Planned, runs: Sequence[tuple[Run, Run]], steps: int) -> Observation | None:
+    def _gain(
+        self, plan: Planned, runs: Sequence[tuple[Run, Run]], steps: int
+    ) -> ExperimentObservation | None:
         by = self._by(plan, runs[0][0], steps)
         if by is None:
             return None
@@ -234,7 +238,10 @@ class PairedRuns:
 
 
 def _reading(
-    observations: Sequence[Observation], text: str, outcomes: Sequence[Outcome], did: tuple[str, ...]
+    observations: Sequence[ExperimentObservation],
+    text: str,
+    outcomes: Sequence[Outcome],
+    did: tuple[str, ...],
 ) -> ExperimentResult:
     steps = max((outcome.steps for outcome in outcomes), default=0)
     return ExperimentResult(

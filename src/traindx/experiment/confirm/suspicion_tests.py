@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from traindx.core.nouns import Place, Problem
 from traindx.experiment.arm_diagnosis import acute
-from traindx.experiment.confirm.belief import Belief, Observation
+from traindx.experiment.confirm.belief import Belief, ExperimentObservation
 from traindx.experiment.confirm.next_experiment import ExperimentChoice, Price, steps_of
 from traindx.experiment.prove.prove import Race
 from traindx.experiment.prove.results import CannotProve, Proved, ProveRequest, VersionVerdict
@@ -57,7 +57,7 @@ class SuspicionAnswer:
     before: float | None = None
     after: float | None = None
     experiments: tuple[str, ...] = ()
-    shown: tuple[Observation, ...] = ()
+    shown: tuple[ExperimentObservation, ...] = ()
     proved: Proved | None = None
     """The pairs of runs with and without the patch."""
     seconds: float = 0.0
@@ -85,7 +85,7 @@ def by_experiments(
     price: Price,
     notify: Notify,
     *,
-    earlier: Sequence[Observation] = (),
+    earlier: Sequence[ExperimentObservation] = (),
     longer: bool = True,
 ) -> SuspicionAnswer:
     """Experiments that speak about one cause, the most decisive per second first.

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from traindx.cli import cli
 from traindx.core.nouns import Hypothesis, Problem, Run, Series
-from traindx.experiment.confirm.belief import Belief, Shown, ranked_again
+from traindx.experiment.confirm.belief import Belief, ExperimentObservation, ranked_again
 from traindx.experiment.confirm.experiments import Planned, planned
 from traindx.experiment.confirm.next_experiment import Price, choices
 from traindx.experiment.confirm.outcome_words import (
@@ -80,7 +80,7 @@ class TestBelief:
     def test_bayes(self) -> None:
         belief = Belief.of(problem(lr_too_high=0.4, missing_zero_grad=0.4))
         experiment = experiments()["zero_gradients"]
-        after = belief.after(Shown(experiment, "cured", 1.0, "it is gone"))
+        after = belief.after(ExperimentObservation(experiment, "cured", 1.0, "it is gone"))
         rows = profiles()["gain"]
         odds = min(2.0**5, rows["cures"]["cured"] / rows["idle"]["cured"])
         assert after.shares["missing_zero_grad"] / after.shares["lr_too_high"] == pytest.approx(
@@ -92,15 +92,17 @@ class TestBelief:
     def test_an_unclear_result_moves_less(self) -> None:
         belief = Belief.of(problem(lr_too_high=0.4, missing_zero_grad=0.4))
         experiment = experiments()["zero_gradients"]
-        clear = belief.after(Shown(experiment, "helped", 1.0, ""))
-        dim = belief.after(Shown(experiment, "helped", 0.3, ""))
+        clear = belief.after(ExperimentObservation(experiment, "helped", 1.0, ""))
+        dim = belief.after(ExperimentObservation(experiment, "helped", 0.3, ""))
         assert clear.shares["missing_zero_grad"] > dim.shares["missing_zero_grad"] > 0.4
 
     def test_a_second_look_replaces_the_first(self) -> None:
         belief = Belief.of(problem(lr_too_high=0.4, missing_zero_grad=0.4))
         experiment = experiments()["zero_gradients"]
-        looked = belief.after(Shown(experiment, "active", 1.0, "")).after(Shown(experiment, "cured", 1.0, ""))
-        assert looked.shares == belief.after(Shown(experiment, "cured", 1.0, "")).shares
+        looked = belief.after(ExperimentObservation(experiment, "active", 1.0, "")).after(
+            ExperimentObservation(experiment, "cured", 1.0, "")
+        )
+        assert looked.shares == belief.after(ExperimentObservation(experiment, "cured", 1.0, "")).shares
 
     def test_expected_information_is_that_of_all_outcomes(self) -> None:
         belief = Belief.of(problem(lr_too_high=0.5, missing_zero_grad=0.5))
@@ -117,7 +119,9 @@ class TestBelief:
 
     def test_experiments_stand_among_the_evidence(self) -> None:
         first = problem(lr_too_high=0.5, missing_zero_grad=0.4)
-        belief = Belief.of(first).after(Shown(experiments()["zero_gradients"], "inert", 1.0, "Nothing.", 5.0))
+        belief = Belief.of(first).after(
+            ExperimentObservation(experiments()["zero_gradients"], "inert", 1.0, "Nothing.", 5.0)
+        )
         ranked = ranked_again(first, belief).hypotheses
         assert next(one.cause for one in ranked) == "lr_too_high"
         against = next(one for one in ranked if one.cause == "missing_zero_grad").against

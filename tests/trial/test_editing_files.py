@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from traindx.core.nouns import Run
 from traindx.experiment.edit import Edited, Instruction, edit_for, encoded
 from traindx.experiment.edit.calls import with_keyword, without
-from traindx.experiment.edit.new_number import Wanted, plain
+from traindx.experiment.edit.new_number import NewNumber, plain
 from traindx.source.script import read_script
 
 from .test_editing import LOOP, PLAIN, asked, edit, with_
@@ -186,7 +186,7 @@ def test_numbers_are_written_as_they_are(value: float) -> None:
         text = plain(float(f"{value:.6g}"), like)
         assert ast.literal_eval(text) == pytest.approx(value, rel=1e-5)
         assert isinstance(ast.literal_eval(text), float)
-    assert float(Wanted(factor=0.1).literal(value)) == pytest.approx(value * 0.1, rel=1e-6)
+    assert float(NewNumber(factor=0.1).literal(value)) == pytest.approx(value * 0.1, rel=1e-6)
 
 
 def test_loop_with_a_comment_behind_the_step() -> None:

@@ -50,7 +50,7 @@ class Shop:
     """Gives made-up outcomes; remembers what it was asked for and how it would be stopped."""
 
     def __init__(self, answer: Any, left: float | None = None) -> None:
-        self.answer, self.left, self.spent = answer, left, False
+        self.answer, self.seconds_left, self.spent = answer, left, False
         self.asked: list[Arm] = []
         self.stops: list[Any] = []
         self.program = SimpleNamespace(name="train.py")

@@ -46,15 +46,15 @@ def check(
     return diagnose_case(case_of(run), thresholds)
 
 
-def _run(what: Any, request: CheckRequest) -> Run:
-    if isinstance(what, str | os.PathLike):
-        return run_of(replace(request, targets=(os.fspath(what),)))
-    if isinstance(what, list | tuple):
-        return run_of(replace(request, targets=tuple(os.fspath(one) for one in what)))
-    if not hasattr(what, "named_parameters"):
-        raise TypeError(f"what must be a path or a torch.nn.Module; got {type(what).__name__}.")
+def _run(subject: Any, request: CheckRequest) -> Run:
+    if isinstance(subject, str | os.PathLike):
+        return run_of(replace(request, targets=(os.fspath(subject),)))
+    if isinstance(subject, list | tuple):
+        return run_of(replace(request, targets=tuple(os.fspath(path) for path in subject)))
+    if not hasattr(subject, "named_parameters"):
+        raise TypeError(f"what must be a path or a torch.nn.Module; got {type(subject).__name__}.")
     if request.data is None:
         raise TypeError("a model is checked together with data: traindx.check(model, loader, loss_fn).")
     from traindx.checkup.model.check import run_of_model
 
-    return run_of_model(request, what)
+    return run_of_model(request, subject)

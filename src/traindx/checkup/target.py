@@ -57,7 +57,7 @@ def is_checkpoint(path: str) -> bool:
     """A file of weights, or a folder that holds some."""
     if os.path.isdir(path):
         return any(
-            one == _TORCH_SHARDS or one.endswith((*CHECKPOINTS, _HF_INDEX)) for one in os.listdir(path)
+            name == _TORCH_SHARDS or name.endswith((*CHECKPOINTS, _HF_INDEX)) for name in os.listdir(path)
         )
     return path.lower().endswith((*CHECKPOINTS, _HF_INDEX))
 
@@ -93,21 +93,21 @@ def kind_of_target(text: str) -> TargetKind:
             return kind
     if is_object(text):
         raise Unreadable(f"{text}: a model in a script is checked together with --data and --loss")
-    known = ", ".join(kind.words for kind in KINDS)
-    raise Unreadable(f"{text}: it is none of what can be checked: {known}")
+    kinds_text = ", ".join(kind.words for kind in KINDS)
+    raise Unreadable(f"{text}: it is none of what can be checked: {kinds_text}")
 
 
 def run_of(request: CheckRequest) -> Run:
     """What was measured of all that is asked for; raises Unreadable with one line."""
     if request.data is not None:
-        found: Run = import_module("traindx.checkup.model.check").run(request)
-        return found
+        model_run: Run = import_module("traindx.checkup.model.check").run(request)
+        return model_run
     kinds = {text: kind_of_target(text) for text in request.targets}
-    first, *others = kinds
-    for other in others:
-        if kinds[other] is not kinds[first]:
-            both = f"{first} is {kinds[first].words} and {other} is {kinds[other].words}"
-            raise Unreadable(f"{both}: check one kind at a time")
+    first, *other_targets = kinds
+    for target in other_targets:
+        if kinds[target] is not kinds[first]:
+            kinds_text = f"{first} is {kinds[first].words} and {target} is {kinds[target].words}"
+            raise Unreadable(f"{kinds_text}: check one kind at a time")
     run: Run = import_module(kinds[first].module).run(request)
     return run
 
@@ -135,7 +135,8 @@ def checked(
     about = {"kind": kind, "subject": subject, "summary": summary, "more": more, "areas": list(areas)}
     about |= {"chosen": chosen} if chosen else {}
     return Run(
-        name=" and ".join(os.path.basename(os.path.normpath(one)) for one in request.targets[:2]) or kind,
+        name=" and ".join(os.path.basename(os.path.normpath(target)) for target in request.targets[:2])
+        or kind,
         path=path,
         formats=(kind,),
         axis="step",

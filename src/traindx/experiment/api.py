@@ -6,8 +6,7 @@ What cannot be done raises ValueError with one line.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 Path = str | os.PathLike[str]
 Progress = Callable[[str, Mapping[str, Any]], None]
-"""Called with what happens and its facts, as often as there is something new."""
+"""Called with the name of each event and its facts, while the command runs."""
 
 
 def treat(
@@ -138,8 +137,8 @@ def prove(
     request = ProveRequest(metric, steps, QUICK if quick else USUAL)
     try:
         with _workshop(program, jobs, time_budget) as shop:
-            before = versions.Version("as it is")
-            return Race(shop, source, before, candidates, request, progress or _quiet).run()
+            baseline = versions.Version("as it is")
+            return Race(shop, source, baseline, candidates, request, progress or _quiet).run()
     except NoSuchMetric as error:
         raise ValueError(str(error)) from None
 
@@ -193,8 +192,10 @@ def preflight(
     program = found_program(model, args)
     try:
         with _workshop(program, None, time_budget) as shop:
-            many = int(threads(shop.jobs)["OMP_NUM_THREADS"])
-            return fly(shop, script=source_of(program), steps=steps, time_budget=time_budget, threads=many)
+            thread_count = int(threads(shop.jobs)["OMP_NUM_THREADS"])
+            return fly(
+                shop, script=source_of(program), steps=steps, time_budget=time_budget, threads=thread_count
+            )
     except Unflown as error:
         raise ValueError(str(error)) from None
 
@@ -222,13 +223,11 @@ def source_of(program: Program) -> Script | None:
         return None
 
 
-@contextmanager
-def _workshop(program: Program, jobs: int | None, time_budget: float) -> Iterator[Workshop]:
+def _workshop(program: Program, jobs: int | None, time_budget: float) -> Workshop:
     from traindx.experiment.arms import Workshop
 
-    with Workshop(program, jobs=jobs, time_budget=time_budget) as shop:
-        yield shop
+    return Workshop(program, jobs=jobs, time_budget=time_budget)
 
 
-def _quiet(what: str, facts: Mapping[str, Any]) -> None:
-    del what, facts
+def _quiet(event: str, facts: Mapping[str, Any]) -> None:
+    del event, facts

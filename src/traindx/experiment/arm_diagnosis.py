@@ -37,7 +37,11 @@ def examined(
 
 def acute(diagnosis: Diagnosis | None) -> list[Problem]:
     """The problems worth acting on."""
-    return [one for one in diagnosis.problems if one.severity in ACTED_ON] if diagnosis is not None else []
+    return (
+        [problem for problem in diagnosis.problems if problem.severity in ACTED_ON]
+        if diagnosis is not None
+        else []
+    )
 
 
 def symptoms_of_run(run: Run) -> set[str]:

@@ -58,11 +58,11 @@ class Arm:
 
 
 Notify = Callable[[str, Mapping[str, Any]], None]
-"""Called with what happens and its facts, as often as there is something new."""
+"""Called with the name of each event and its facts."""
 Progress = Callable[[Arm, int, float], None]
 """Called about twice a second for a running arm: its steps and seconds so far."""
 Stop = Callable[[Arm, Path], str | None]
-"""Asked as often, with the arm's recording: why to stop it now, or None."""
+"""Called as often, with the arm's recording: the reason to stop the arm now, or None."""
 
 
 @dataclass
@@ -80,7 +80,7 @@ class _Running:
 
 
 class Workshop:
-    """A place where arms run; leaving it ends them all and removes what they made, but for what is kept.
+    """Runs arms; leaving the `with` block ends them and removes their files, except kept recordings.
 
     `keep` is where recordings go; without it they are gone with the workshop. `time_budget` is in seconds
     and for all arms together.
@@ -101,7 +101,7 @@ class Workshop:
         self.jobs = max(1, jobs or ordering.cores())
         self._ends = None if time_budget is None else time.monotonic() + time_budget
         self.outside: dict[str, dict[str, None]] = {}
-        """What all arms so far did outside their copies: redirected, refused, let through."""
+        """What the arms so far did outside their copies, by kind: redirected, refused, let through."""
         self._count = 0
         self._bench: Bench | None = None
         self._snapshot: Snapshot | None = None
@@ -116,7 +116,7 @@ class Workshop:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
 
@@ -147,27 +147,27 @@ class Workshop:
     ) -> Iterator[Outcome]:
         """The outcomes as the arms end, `jobs` at a time; each arm has `timeout` seconds."""
         waiting, running = iter(arms), dict[str, _Running]()
-        more = True
+        has_more = True
         try:
-            while more or running:
-                while more and len(running) < self.jobs:
+            while has_more or running:
+                while has_more and len(running) < self.jobs:
                     arm = next(waiting, None)
-                    more = arm is not None
+                    has_more = arm is not None
                     if arm is not None:
-                        left = self.left
-                        if left is not None and left <= 0:
+                        time_left = self.seconds_left
+                        if time_left is not None and time_left <= 0:
                             nowhere = self._open().folder / "recordings" / "none"
                             yield never_begun(
                                 arm, nowhere, "the time for all trials was over before it began"
                             )
                             continue
-                        begun = self._start(arm, least(timeout, left))
+                        begun = self._start(arm, least(timeout, time_left))
                         running[begun.name] = begun
                 for name, code, seconds in self._open().ended(_BEAT):
                     if name in running:
                         yield self._outcome(running.pop(name), code, seconds)
-                for each in running.values():
-                    self._check(each, progress, stop)
+                for running_arm in running.values():
+                    self._check(running_arm, progress, stop)
         finally:
             for name in running:
                 if self._bench is not None:
@@ -181,10 +181,10 @@ class Workshop:
     @property
     def spent(self) -> bool:
         """Whether the time for all arms is over."""
-        return self.left is not None and self.left <= 0
+        return self.seconds_left is not None and self.seconds_left <= 0
 
     @property
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """Seconds that are left for all arms; None where there is no limit."""
         return None if self._ends is None else self._ends - time.monotonic()
 
@@ -209,42 +209,42 @@ class Workshop:
         folder.mkdir(parents=True)
         return folder
 
-    def _check(self, each: _Running, progress: Progress | None, stop: Stop | None) -> None:
+    def _check(self, running_arm: _Running, progress: Progress | None, stop: Stop | None) -> None:
         """Report its progress and stop it if needed: by the stop file first, then by force."""
-        now, seconds = time.monotonic(), self._open().seconds(each.name)
+        now, seconds = time.monotonic(), self._open().seconds(running_arm.name)
         if seconds is None:
             return
-        if each.stop_reason:
-            if now - each.asked_at > _GRACE[each.interrupted]:
-                self._insist(each)
+        if running_arm.stop_reason:
+            if now - running_arm.asked_at > _GRACE[running_arm.interrupted]:
+                self._insist(running_arm)
             return
-        if each.timeout is not None and seconds > each.timeout:
-            each.out_of_time = True
-            self._ask(each, f"its {each.timeout:.3g} s were over")
+        if running_arm.timeout is not None and seconds > running_arm.timeout:
+            running_arm.out_of_time = True
+            self._ask(running_arm, f"its {running_arm.timeout:.3g} s were over")
             return
-        if now - each.checked_at < _CHECK_SECONDS:
+        if now - running_arm.checked_at < _CHECK_SECONDS:
             return
-        each.checked_at = now
+        running_arm.checked_at = now
         if progress is not None:
-            progress(each.arm, steps_so_far(each.recording), seconds)
-        why = stop(each.arm, each.recording) if stop is not None else None
-        if why:
-            self._ask(each, why)
+            progress(running_arm.arm, steps_so_far(running_arm.recording), seconds)
+        reason = stop(running_arm.arm, running_arm.recording) if stop is not None else None
+        if reason:
+            self._ask(running_arm, reason)
 
-    def _ask(self, each: _Running, why: str) -> None:
-        each.stop_reason, each.asked_at = why, time.monotonic()
+    def _ask(self, running_arm: _Running, reason: str) -> None:
+        running_arm.stop_reason, running_arm.asked_at = reason, time.monotonic()
         with contextlib.suppress(OSError):
-            (each.recording / "stop").write_text(why, encoding="utf-8")
-        if not steps_so_far(each.recording):
-            self._insist(each)  # the recorder checks for the file from the first step on
+            (running_arm.recording / "stop").write_text(reason, encoding="utf-8")
+        if not steps_so_far(running_arm.recording):
+            self._insist(running_arm)  # the recorder checks for the file from the first step on
 
-    def _insist(self, each: _Running) -> None:
+    def _insist(self, running_arm: _Running) -> None:
         """An interrupt lets the recording be closed; a process that ignores it is killed."""
-        if each.interrupted:
-            self._open().end(each.name)
+        if running_arm.interrupted:
+            self._open().end(running_arm.name)
         else:
-            self._open().interrupt(each.name)
-        each.interrupted, each.asked_at = True, time.monotonic()
+            self._open().interrupt(running_arm.name)
+        running_arm.interrupted, running_arm.asked_at = True, time.monotonic()
 
     def _outcome(self, ended: _Running, code: int | None, seconds: float) -> Outcome:
         outcome = outcome_of(
@@ -260,13 +260,13 @@ class Workshop:
         return self.noted(outcome)
 
     def listed(self) -> dict[str, list[str]]:
-        """The same as plain data."""
-        return {how: list(what) for how, what in self.outside.items()}
+        """What the arms did outside their copies, as plain data."""
+        return {kind: list(entries) for kind, entries in self.outside.items()}
 
     def noted(self, outcome: Outcome) -> Outcome:
         """The same outcome, with what it did outside its copy listed."""
-        for how, what in outcome.outside.items():
-            self.outside.setdefault(how, {}).update(dict.fromkeys(what))
+        for kind, entries in outcome.outside.items():
+            self.outside.setdefault(kind, {}).update(dict.fromkeys(entries))
         return outcome
 
 

@@ -57,7 +57,7 @@ def add(entries: Iterable[Entry], folder: str | os.PathLike[str] = ".") -> Path:
     path = path_of(folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
-        files.opened(path).close()  # whoever writes to a pipe waits for somebody to read it
+        files.opened(path).close()  # writing to a pipe would block until it is read
     with open(path, "ab", buffering=0) as file:
         for entry in entries:
             file.write(json.dumps(_plain(entry)).encode() + b"\n")
@@ -94,14 +94,14 @@ def _entry(data: object) -> Entry:
     if not isinstance(data, dict):
         raise TypeError
     kinds = {field.name: str(field.type) for field in fields(Entry)}
-    known: dict[str, object] = {}
+    values: dict[str, object] = {}
     for key, value in data.items():
         if key not in kinds:
             continue
         if not _fits(value, kinds[key]):
             raise TypeError(key)
-        known[key] = value
-    return Entry(**known)  # type: ignore[arg-type]
+        values[key] = value
+    return Entry(**values)  # type: ignore[arg-type]
 
 
 def _fits(value: object, kind: str) -> bool:

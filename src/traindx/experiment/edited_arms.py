@@ -36,7 +36,7 @@ def unreachable(script: Script | None) -> str:
         return ""
     if uses_keras(job):
         return "Keras"
-    by_optax = any(one.name.startswith("optax.") for one in job.optimizers())
+    by_optax = any(optimizer.name.startswith("optax.") for optimizer in job.optimizers())
     return "JAX" if by_optax or differentiates(script) else ""
 
 
@@ -47,15 +47,15 @@ class EditedArms:
     script: Script
     args: Sequence[str] = ()
     run: Run | None = None
-    _known: dict[object, Edited | None] = field(default_factory=dict)
+    _edits: dict[object, Edited | None] = field(default_factory=dict)
 
     def edit(self, changes: Sequence[Change]) -> Edited | None:
         """The edit that does what changes do; None where there is none."""
-        kept = tuple(change for change in changes if change.id not in _SPARED)
-        if kept not in self._known:
-            edit = edit_for_all(self.script, kept, run=self.run, args=self.args) if kept else None
-            self._known[kept] = edit if isinstance(edit, Edited) else None
-        return self._known[kept]
+        needed = tuple(change for change in changes if change.id not in _SPARED)
+        if needed not in self._edits:
+            edit = edit_for_all(self.script, needed, run=self.run, args=self.args) if needed else None
+            self._edits[needed] = edit if isinstance(edit, Edited) else None
+        return self._edits[needed]
 
     def arm(self, arm: Arm) -> Arm:
         """The arm with its changes written into the source; as it is, where it has none."""

@@ -39,5 +39,5 @@ def _validated(run: Run, steps: int) -> int:
     series = run.series.get("val/loss")
     if series is None or series.axis != "step":
         return steps
-    near = [int(at) for at in series.steps if _NEAR[0] * steps <= at <= _NEAR[1] * steps]
-    return min(near, key=lambda at: abs(at - steps)) + 1 if near else steps
+    validations = [int(at) for at in series.steps if _NEAR[0] * steps <= at <= _NEAR[1] * steps]
+    return min(validations, key=lambda at: abs(at - steps)) + 1 if validations else steps

@@ -36,9 +36,9 @@ class Bench:
         self.folder = Path(tempfile.mkdtemp(prefix=f"{me}-{processes.began(me)}-", dir=home))
         self._warm = warm
         flags: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
-        how = ["warm"] if warm else []
+        mode = ["warm"] if warm else []
         self._keeper = subprocess.Popen(
-            [sys.executable, *flags, "-m", "traindx.experiment.sandbox.keeper", str(self.folder), *how],
+            [sys.executable, *flags, "-m", "traindx.experiment.sandbox.keeper", str(self.folder), *mode],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=self.folder,
@@ -113,7 +113,7 @@ class Bench:
         processes.remove(str(self.folder / name))
 
     def close(self) -> None:
-        """The keeper ends all arms when nobody speaks to it any more."""
+        """Close the keeper's input, upon which it ends all arms."""
         with contextlib.suppress(OSError):
             assert self._keeper.stdin is not None
             self._keeper.stdin.close()
@@ -138,7 +138,7 @@ def _environment(threads: Mapping[str, str], cwd: str) -> dict[str, str]:
     fixed = {"PYTHONHASHSEED": seed if seed.isdigit() else "0"}
     path = os.environ.get("PYTHONPATH")
     if path:
-        fixed["PYTHONPATH"] = os.pathsep.join(os.path.join(cwd, each) for each in path.split(os.pathsep))
+        fixed["PYTHONPATH"] = os.pathsep.join(os.path.join(cwd, entry) for entry in path.split(os.pathsep))
     plain = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER}
     return {**plain, **threads, **fixed}
 

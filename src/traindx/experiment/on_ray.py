@@ -52,15 +52,17 @@ class RayWorkshop(Workshop):
         """The outcomes as the tasks end; running tasks are not monitored."""
         del progress, stop
         task = ray.remote(num_cpus=1, max_retries=0)(_run)
-        waiting = {task.remote(self.program, self.cwd, arm, least(timeout, self.left)): arm for arm in arms}
+        waiting = {
+            task.remote(self.program, self.cwd, arm, least(timeout, self.seconds_left)): arm for arm in arms
+        }
         try:
             while waiting:
                 ready, _ = ray.wait(list(waiting), num_returns=1)
                 waiting.pop(ready[0])
                 yield self._unpacked(*ray.get(ready[0]))
         finally:
-            for each in waiting:
-                ray.cancel(each, force=True)
+            for reference in waiting:
+                ray.cancel(reference, force=True)
 
     def _unpacked(self, outcome: Outcome, packed: bytes) -> Outcome:
         """The recording here, and the run read from it."""

@@ -23,7 +23,7 @@ _SHARED = "compiled"
 _UNFIT = re.compile(r"[^\w.=+-]+")
 _THREADS = "OMP_NUM_THREADS"
 _TRAINS = re.compile(r"\b(?:torch|lightning|transformers|accelerate|fastai|monai|timm|trl|peft)\b")
-# Read by libraries when they are imported: a script that sets them wants to be there first.
+# Read by libraries when they are imported: a script that sets them must run before the import.
 _BEFORE_IMPORT = re.compile(
     r"""environ.{0,40}["'](?:OMP_|MKL_|OPENBLAS_|KMP_|GOMP_|TORCH|PYTORCH_|CUBLAS_|ATEN_)"""
 )
@@ -97,7 +97,7 @@ def _name(program: Program, root: str, folders: Sequence[str]) -> str:
 
 
 def _environment(scratch: Path, root: str, folders: Sequence[str], cwd: str) -> Mapping[str, str]:
-    """Temporary files in the scratch, loggers that speak to nobody, modules from the copy."""
+    """Temporary files in the scratch, loggers offline, modules from the copy."""
     temporary = str(scratch / "tmp")
     variables = {
         MARK: str(scratch),
@@ -121,13 +121,13 @@ def _environment(scratch: Path, root: str, folders: Sequence[str], cwd: str) -> 
         variables["WANDB_DIR"] = temporary
     path = os.environ.get("PYTHONPATH")
     if path:
-        places = [os.path.normpath(os.path.join(cwd, each)) for each in path.split(os.pathsep)]
-        led = [root + each if any(within(each, f) for f in folders) else each for each in places]
+        places = [os.path.normpath(os.path.join(cwd, entry)) for entry in path.split(os.pathsep)]
+        led = [root + place if any(within(place, f) for f in folders) else place for place in places]
         variables["PYTHONPATH"] = os.pathsep.join(led)
     return variables
 
 
 def free_name(home: Path, name: str) -> Path:
-    """A folder for an arm's recording that nobody has."""
+    """A folder for an arm's recording, under a name that is free."""
     fit = _UNFIT.sub("-", name).strip("-.")[:60] or "arm"
     return first_free(home / fit)

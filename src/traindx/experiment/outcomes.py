@@ -1,4 +1,4 @@
-"""What became of an arm: its recording, how it ended, and one sentence about it."""
+"""The outcome of an arm: its recording, how it ended, and one sentence about it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def outcome_of(
     ended, message = _ending(
         facts, code, steps, seconds, stopped, out_of_time, _last_line(scratch / "err.txt"), unit
     )
-    changes = [each for each in facts.get("interventions") or () if isinstance(each, dict)]
+    changes = [change for change in facts.get("interventions") or () if isinstance(change, dict)]
     return Outcome(
         arm,
         recording,
@@ -96,8 +96,8 @@ def outcome_of(
         steps,
         ended,
         message.replace(root, "")[:_LONGEST],
-        changes={str(each["id"]): tuple(map(str, each.get("said") or ())) for each in changes},
-        failed={str(each["id"]): str(each["failed"]) for each in changes if each.get("failed")},
+        changes={str(change["id"]): tuple(map(str, change.get("said") or ())) for change in changes},
+        failed={str(change["id"]): str(change["failed"]) for change in changes if change.get("failed")},
         outside=outside,
         seeded=seeded,
         trainings=trainings,
@@ -106,22 +106,22 @@ def outcome_of(
     )
 
 
-def never_begun(arm: Arm, recording: Path, why: str) -> Outcome:
+def never_begun(arm: Arm, recording: Path, reason: str) -> Outcome:
     """An arm there was no time for."""
-    return Outcome(arm, recording, None, None, 0.0, 0, "timed out", why)
+    return Outcome(arm, recording, None, None, 0.0, 0, "timed out", reason)
 
 
 def steps_so_far(recording: Path) -> int:
     """Steps of a training that still runs, from the last lines of its recording."""
-    most = 0
+    highest = 0
     for path in recording.glob("rank-*.jsonl"):
         with contextlib.suppress(OSError):
             tail = files.tail(path, _TAIL)
-            steps = [int(each) for each in _STEP.findall(tail)]
+            steps = [int(digits) for digits in _STEP.findall(tail)]
             rows = tail.rfind(b'{"rows"')
             last = re.search(rb"(\d+)\]\]\}", tail[rows:]) if rows >= 0 else None
-            most = max(most, *(steps[-1:] or [0]), int(last[1]) if last else 0)
-    return most
+            highest = max(highest, *(steps[-1:] or [0]), int(last[1]) if last else 0)
+    return highest
 
 
 def _arm_json(arm: Arm) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def _arm_json(arm: Arm) -> dict[str, Any]:
     return {"name": arm.name, "seed": arm.seed, "changes": changes, "edited": sorted(arm.sources)}
 
 
-def _settled(recording: Path, root: str, more: Mapping[str, object]) -> dict[str, Any]:
+def _settled(recording: Path, root: str, additions: Mapping[str, object]) -> dict[str, Any]:
     """The facts of the recording; paths in the copy become the user's, in all its files."""
     escaped = json.dumps(root)[1:-1].encode()
     for path in recording.glob("rank-*.jsonl"):
@@ -143,7 +143,7 @@ def _settled(recording: Path, root: str, more: Mapping[str, object]) -> dict[str
         links = json_of(text).get("links")
     except (OSError, ValueError):
         return {}
-    facts.update(more)
+    facts.update(additions)
     if links:
         facts["links"] = links
     (recording / "run.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
@@ -155,8 +155,8 @@ def read_trainings(recording: Path) -> tuple[Run, ...]:
     from traindx.logs.find import find_runs
 
     runs = [run for run in find_runs([str(recording)]).runs if run.series]
-    most = max((run.last_step or 0 for run in runs), default=0)
-    return tuple(run for run in runs if (run.last_step or 0) >= _AS_LONG * most)
+    longest = max((run.last_step or 0 for run in runs), default=0)
+    return tuple(run for run in runs if (run.last_step or 0) >= _AS_LONG * longest)
 
 
 def _steps(facts: Mapping[str, Any], run: Run | None) -> int:
@@ -212,10 +212,10 @@ _NEVER = (
 )
 
 
-def _out_of_time(why: str, steps: int) -> str:
+def _out_of_time(reason: str, steps: int) -> str:
     if steps:
-        return f"ended after {steps} steps: {why}"
-    return f"not one training step was done when {why}: give it more time, or a smaller start"
+        return f"ended after {steps} steps: {reason}"
+    return f"not one training step was done when {reason}: give it more time, or a smaller start"
 
 
 def _crash(code: int, text: str, last: str, steps: int) -> str:
@@ -251,18 +251,18 @@ def _last_line(path: Path) -> str:
 
 
 def _outside(scratch: Path) -> dict[str, tuple[str, ...]]:
-    outside: dict[str, dict[str, None]] = {how: {} for how in OUTSIDE}
+    outside: dict[str, dict[str, None]] = {kind: {} for kind in OUTSIDE}
     with contextlib.suppress(OSError):
         for line in files.read(scratch / guard.OUTSIDE).decode(errors="replace").splitlines():
             with contextlib.suppress(ValueError, AttributeError):
-                for how, what in json_of(line).items():
-                    outside.setdefault(how, {})[str(what)] = None
+                for kind, path in json_of(line).items():
+                    outside.setdefault(kind, {})[str(path)] = None
     outside["let through"].update(dict.fromkeys(devices.changed_memory(str(scratch))))
-    return {how: tuple(listed) for how, listed in outside.items() if listed}
+    return {kind: tuple(listed) for kind, listed in outside.items() if listed}
 
 
 def _seeded(scratch: Path) -> dict[str, tuple[str, ...]]:
     with contextlib.suppress(OSError, ValueError):
-        recorded = json_of(files.read(scratch / seeds.TOLD))
+        recorded = json_of(files.read(scratch / seeds.SEEDS_FILE))
         return {str(library): tuple(map(str, values)) for library, values in recorded.items()}
     return {}

@@ -12,17 +12,18 @@ def difference(first: Outcome, second: Outcome) -> str | None:
 
     Compared as far as both went. Runs without a common step cannot be compared, which is reported, too.
     """
-    one, other = (_losses(outcome) for outcome in (first, second))
-    common = sorted(one.keys() & other.keys())
+    first_losses, second_losses = (_losses(outcome) for outcome in (first, second))
+    common = sorted(first_losses.keys() & second_losses.keys())
     seed = first.arm.seed
     if not common:
         return f"two runs of seed {seed} have no step in common: they cannot be compared"
-    apart = next((step for step in common if not _same(one[step], other[step])), None)
+    apart = next((step for step in common if not _equal(first_losses[step], second_losses[step])), None)
     if apart is None:
         return None
-    where = "from the first step on" if apart == common[0] else f"from step {apart:g} on"
+    start_text = "from the first step on" if apart == common[0] else f"from step {apart:g} on"
     return (
-        f"two runs of seed {seed} differ {where} (loss {one[apart]:.4g} and {other[apart]:.4g}): the script "
+        f"two runs of seed {seed} differ {start_text} "
+        f"(loss {first_losses[apart]:.4g} and {second_losses[apart]:.4g}): the script "
         "draws random numbers that no seed sets, or computes in no fixed order, so trials are not paired"
     )
 
@@ -32,5 +33,5 @@ def _losses(outcome: Outcome) -> dict[float, float]:
     return {} if loss is None else dict(zip(loss.steps.tolist(), loss.values.tolist(), strict=True))
 
 
-def _same(one: float, other: float) -> bool:
-    return one == other or bool(np.isnan(one) and np.isnan(other))
+def _equal(first: float, second: float) -> bool:
+    return first == second or bool(np.isnan(first) and np.isnan(second))

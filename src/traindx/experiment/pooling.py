@@ -29,14 +29,16 @@ def keep_treatment(treated: Treated, only: str | None) -> None:
 
 def keep_confirmation(program: Program, folder: str, confirmed: Confirmed) -> None:
     """What the experiments showed, next to the recordings of the script if there are any."""
-    showed = [one for answer in confirmed.suspicions for one in answer.shown]
-    showed += [one for tried in confirmed.tried for one in tried.reading.shown]
-    latest = {one.experiment.id: one for one in showed}
+    showed = [observation for answer in confirmed.suspicions for observation in answer.shown]
+    showed += [observation for trial in confirmed.tried for observation in trial.reading.shown]
+    latest = {observation.experiment.id: observation for observation in showed}
     experiments = tuple(
         PooledExperiment(
-            id, one.text, {cause: bits for cause in one.experiment.causes if (bits := one.bits(cause))}
+            id,
+            observation.text,
+            {cause: bits for cause in observation.experiment.causes if (bits := observation.bits(cause))},
         )
-        for id, one in latest.items()
+        for id, observation in latest.items()
     )
     add(folder, replace(_entry(program, "confirm"), experiments=experiments), create=False)
 

@@ -51,8 +51,8 @@ def _same_script(run: Run) -> None:
     try:
         now = hashlib.sha256(files.read(path)).hexdigest()
     except OSError as error:
-        why = (error.strerror or "it cannot be read").lower()
-        raise CannotRepeat(f"the script of the recording is not there any more: {path} ({why}).") from None
+        reason = (error.strerror or "it cannot be read").lower()
+        raise CannotRepeat(f"the script of the recording is not there any more: {path} ({reason}).") from None
     if script.get("sha256") not in (None, now):
         raise CannotRepeat(
             f"{path} has changed since it was recorded: record it again, or give it behind the recording "

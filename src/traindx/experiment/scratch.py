@@ -76,13 +76,13 @@ class Snapshot:
         link = CopiedItem("link", entry.path, entry.path)
         with contextlib.suppress(OSError):
             if entry.is_symlink():
-                return CopiedItem("link", entry.path, self._meant(entry.path))
+                return CopiedItem("link", entry.path, self._link_target(entry.path))
             if entry.is_dir():
                 if entry.name == ".git" and not shallow:
                     return CopiedItem("git", entry.path)
                 of_logger = os.path.basename(os.path.dirname(entry.path)) in _ADDED_TO
-                whole = shallow or of_logger or entry.name in _LINKED or self._crowded(entry.path)
-                return link if whole else CopiedItem("folder", entry.path)
+                as_link = shallow or of_logger or entry.name in _LINKED or self._crowded(entry.path)
+                return link if as_link else CopiedItem("folder", entry.path)
             facts = entry.stat()
             if not stat.S_ISREG(facts.st_mode) or not self._room(facts.st_size):
                 return link
@@ -94,7 +94,7 @@ class Snapshot:
             return CopiedItem("file", entry.path)
         return link
 
-    def _meant(self, path: str) -> str:
+    def _link_target(self, path: str) -> str:
         """Where a link of the user's leads: into a copied folder, then to the same place in the copy."""
         real = os.path.realpath(path)
         if any(within(real, folder) for folder in self.folders):
@@ -130,10 +130,10 @@ class Snapshot:
             from traindx.experiment.edit import encoded
 
             self._free(root, os.path.realpath(path)).write_bytes(encoded(path, text))
-        for path, other in (replaced or {}).items():
+        for path, replacement in (replaced or {}).items():
             target = self._free(root, os.path.realpath(path))
-            if other:
-                shutil.copyfile(other, target)
+            if replacement:
+                shutil.copyfile(replacement, target)
         (scratch / CLAIMS).write_bytes(b"".join(claims))
 
     def _free(self, root: Path, path: str) -> Path:
@@ -207,10 +207,10 @@ def _git(original: str, copy: str) -> None:
 
 def _small(folder: str) -> bool:
     files = size = 0
-    for each, _, names in os.walk(folder):
+    for parent, _, names in os.walk(folder):
         files += len(names)
         with contextlib.suppress(OSError):
-            size += sum(os.lstat(os.path.join(each, name)).st_size for name in names)
+            size += sum(os.lstat(os.path.join(parent, name)).st_size for name in names)
         if files > _CROWDED or size > _SMALL_REPOSITORY:
             return False
     return True

@@ -9,7 +9,7 @@ from traindx.report.diagnosis_json import diagnosis_dict
 from traindx.report.suspicions import suspicion_dict
 
 if TYPE_CHECKING:
-    from traindx.experiment.confirm.belief import Belief, Shown
+    from traindx.experiment.confirm.belief import Belief, ExperimentObservation
     from traindx.experiment.confirm.confirm import Confirmed, Tried
 
 SCHEMA = "traindx/confirmation/1"
@@ -52,7 +52,7 @@ def _tried(tried: Tried) -> dict[str, Any]:
     }
 
 
-def _shown(shown: Shown, belief: Belief) -> dict[str, Any]:
+def _shown(shown: ExperimentObservation, belief: Belief) -> dict[str, Any]:
     return {
         "experiment": shown.experiment.id,
         "outcome": shown.outcome,

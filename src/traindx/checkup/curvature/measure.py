@@ -28,8 +28,10 @@ class LossSurface:
 
     def __init__(self, model: nn.Module, batches: Sequence[LabelledBatch], loss_fn: Any) -> None:
         self._model, self._batches, self._loss_fn = model, batches[:_BATCHES], loss_fn
-        self._named = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
-        self.size = sum(one.numel() for _, one in self._named)
+        self._named = [
+            (name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad
+        ]
+        self.size = sum(parameter.numel() for _, parameter in self._named)
 
     def loss(self, shift: torch.Tensor | None = None) -> float:
         with torch.no_grad():
@@ -47,9 +49,9 @@ class LossSurface:
         tensors = list(weights.values())
         first = torch.autograd.grad(self._value(weights), tensors, create_graph=True, allow_unused=True)
         along = sum(
-            (one * part).sum()
-            for one, part in zip(first, self._parts(vector), strict=True)
-            if one is not None
+            (gradient * part).sum()
+            for gradient, part in zip(first, self._parts(vector), strict=True)
+            if gradient is not None
         )
         if not isinstance(along, torch.Tensor) or not along.requires_grad:
             return torch.zeros(self.size)
@@ -61,27 +63,30 @@ class LossSurface:
         return torch.stack(losses).mean()
 
     def _leaves(self) -> dict[str, torch.Tensor]:
-        return {name: one.detach().clone().requires_grad_(True) for name, one in self._named}
+        return {name: parameter.detach().clone().requires_grad_(True) for name, parameter in self._named}
 
     def _shifted(self, shift: torch.Tensor | None) -> dict[str, torch.Tensor]:
         if shift is None:
-            return {name: one.detach() for name, one in self._named}
+            return {name: parameter.detach() for name, parameter in self._named}
         parts = self._parts(shift)
-        return {name: one.detach() + part for (name, one), part in zip(self._named, parts, strict=True)}
+        return {
+            name: parameter.detach() + part
+            for (name, parameter), part in zip(self._named, parts, strict=True)
+        }
 
     def _parts(self, vector: torch.Tensor) -> list[torch.Tensor]:
-        sizes = [one.numel() for _, one in self._named]
+        sizes = [parameter.numel() for _, parameter in self._named]
         pieces = torch.split(vector, sizes)
         return [
-            part.reshape(one.shape).to(one.device, one.dtype)
-            for part, (_, one) in zip(pieces, self._named, strict=True)
+            part.reshape(parameter.shape).to(parameter.device, parameter.dtype)
+            for part, (_, parameter) in zip(pieces, self._named, strict=True)
         ]
 
 
-def _flat(found: Sequence[torch.Tensor | None], weights: dict[str, torch.Tensor]) -> torch.Tensor:
+def _flat(gradients: Sequence[torch.Tensor | None], weights: dict[str, torch.Tensor]) -> torch.Tensor:
     parts = [
-        (torch.zeros_like(weight) if one is None else one.detach()).reshape(-1)
-        for one, weight in zip(found, weights.values(), strict=True)
+        (torch.zeros_like(weight) if gradient is None else gradient.detach()).reshape(-1)
+        for gradient, weight in zip(gradients, weights.values(), strict=True)
     ]
     return torch.cat(parts).float().cpu()
 
@@ -110,32 +115,32 @@ def curvature(
 
 def _measured(surface: LossSurface, lr: float | None) -> dict[str, Any]:
     base, gradient = surface.loss(), surface.gradient()
-    found = lanczos(surface.product, surface.size, _steps(surface.size))
+    spectrum = lanczos(surface.product, surface.size, _steps(surface.size))
     total, error = trace(surface.product, surface.size, _DRAWS)
     norm = float(gradient.norm())
-    promised = norm * norm / (2 * max(abs(found.largest), 1e-30))
-    kind = kind_of_point(base, promised, found.largest, found.smallest, found.errors[1])
-    down = _descent(surface, found.vectors[1], base, found.smallest)
+    promised = norm * norm / (2 * max(abs(spectrum.largest), 1e-30))
+    kind = kind_of_point(base, promised, spectrum.largest, spectrum.smallest, spectrum.errors[1])
+    down = _descent(surface, spectrum.vectors[1], base, spectrum.smallest)
     return {
         "loss": base,
         "gradient_norm": norm,
-        "largest": found.largest,
-        "largest_error": found.errors[0],
-        "smallest": found.smallest,
-        "smallest_error": found.errors[1],
+        "largest": spectrum.largest,
+        "largest_error": spectrum.errors[0],
+        "smallest": spectrum.smallest,
+        "smallest_error": spectrum.errors[1],
         "trace": total,
         "trace_error": error,
         "kind": kind,
         "step_along_negative": down[0],
         "loss_along_negative": down[1],
-        "stable_lr": 2.0 / found.largest if found.largest > 0 else None,
+        "stable_lr": 2.0 / spectrum.largest if spectrum.largest > 0 else None,
         "lr": lr,
-        "products": found.steps + _DRAWS,
+        "products": spectrum.steps + _DRAWS,
         "slices": [
             {"direction": name, **_slice(surface, vector, value, base)}
             for name, vector, value in (
-                ("largest curvature", found.vectors[0], found.largest),
-                ("smallest curvature", found.vectors[1], found.smallest),
+                ("largest curvature", spectrum.vectors[0], spectrum.largest),
+                ("smallest curvature", spectrum.vectors[1], spectrum.smallest),
             )
         ],
     }

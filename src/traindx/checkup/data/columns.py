@@ -26,22 +26,22 @@ def column_facts(part: DataPart) -> list[dict[str, Any]]:
     """One fact for each column of numbers that shows something worth a finding, and a few words of the
     rest.
     """
-    found = []
+    facts = []
     for name in part.names[:_MOST_MEASURED]:
         values = part.column(name)
         assert values is not None
         fact: dict[str, Any] = {"table": part.name, "column": name}
         fact |= _missing(part, name, values)
-        there = values[np.isfinite(values)]
-        if len(there) >= 20 and (name == part.target or not part.is_key(name)):
-            fact |= _constant(there) or {
+        present = values[np.isfinite(values)]
+        if len(present) >= 20 and (name == part.target or not part.is_key(name)):
+            fact |= _constant(present) or {
                 **_sentinel(part, values),
                 **_outliers(part, values),
                 **_stuck(part, values),
             }
         if len(fact) > 2:
-            found.append(fact)
-    return found[:_MOST]
+            facts.append(fact)
+    return facts[:_MOST]
 
 
 def _missing(part: DataPart, name: str, values: FloatArray) -> dict[str, Any]:
@@ -66,36 +66,36 @@ def _sentinel(part: DataPart, values: FloatArray) -> dict[str, Any]:
         if not (value in _SENTINELS or value in _MACHINE or abs(value) >= _HUGE):
             continue
         at = np.flatnonzero(values == value)
-        others = values[np.isfinite(values) & (values != value)]
-        if len(at) < 3 or len(others) < 20 or len(at) > 0.6 * len(values):
+        other_values = values[np.isfinite(values) & (values != value)]
+        if len(at) < 3 or len(other_values) < 20 or len(at) > 0.6 * len(values):
             continue
-        low, high = np.quantile(others, (0.005, 0.995))
-        gap = float(np.abs(others - value).min())
+        low, high = np.quantile(other_values, (0.005, 0.995))
+        gap = float(np.abs(other_values - value).min())
         if gap > 2 * (high - low) and gap > 0.5 * abs(value):
             return {
                 "sentinel": value,
                 "sentinels": len(at),
                 "rows": len(values),
                 "first_row": int(part.rows[at[0]]),
-                "low": float(others.min()),
-                "high": float(others.max()),
+                "low": float(other_values.min()),
+                "high": float(other_values.max()),
             }
     return {}
 
 
 def _outliers(part: DataPart, values: FloatArray) -> dict[str, Any]:
     """A few values far beyond the rest, on the scale of the values and on that of their logarithms."""
-    there = np.isfinite(values)
+    present = np.isfinite(values)
     far = np.zeros(len(values), bool)
     logs = np.sign(values) * np.log1p(np.abs(values))
     beyond = []
     for scale, limit in ((values, 50.0), (logs, 8.0)):
-        low, middle, high = np.quantile(scale[there], (0.1, 0.5, 0.9))
+        low, middle, high = np.quantile(scale[present], (0.1, 0.5, 0.9))
         width = high - low
         if width <= 0:
             return {}
         beyond.append(np.abs(scale - middle) > limit * width / 2)
-    far = np.flatnonzero(beyond[0] & beyond[1] & there)
+    far = np.flatnonzero(beyond[0] & beyond[1] & present)
     if not 0 < len(far) <= max(1, 0.01 * len(values)):
         return {}
     worst = far[np.argmax(np.abs(values[far]))]
@@ -103,8 +103,8 @@ def _outliers(part: DataPart, values: FloatArray) -> dict[str, Any]:
         "outliers": len(far),
         "outlier": float(values[worst]),
         "outlier_row": int(part.rows[worst]),
-        "usual_low": float(np.quantile(values[there], 0.005)),
-        "usual_high": float(np.quantile(values[there], 0.995)),
+        "usual_low": float(np.quantile(values[present], 0.005)),
+        "usual_high": float(np.quantile(values[present], 0.995)),
     }
 
 
@@ -116,9 +116,9 @@ def _stuck(part: DataPart, values: FloatArray) -> dict[str, Any]:
     starts, ends = np.concatenate([[0], cuts]), np.concatenate([cuts, [len(values)]])
     lengths = ends - starts
     longest = int(lengths.argmax())
-    others = np.delete(lengths, longest)
-    usual = int(np.quantile(others, 0.999)) if others.size else 0
-    if lengths[longest] < max(_STUCK_ROWS, 10 * usual) or lengths[longest] > 0.9 * len(values):
+    other_lengths = np.delete(lengths, longest)
+    usual_repeat = int(np.quantile(other_lengths, 0.999)) if other_lengths.size else 0
+    if lengths[longest] < max(_STUCK_ROWS, 10 * usual_repeat) or lengths[longest] > 0.9 * len(values):
         return {}
     first, last = int(starts[longest]), int(ends[longest]) - 1
     return {
@@ -126,41 +126,44 @@ def _stuck(part: DataPart, values: FloatArray) -> dict[str, Any]:
         "stuck_rows": int(lengths[longest]),
         "first_row": int(part.rows[first]),
         "last_row": int(part.rows[last]),
-        "usual_repeat": max(1, usual),
+        "usual_repeat": max(1, usual_repeat),
     }
 
 
 def out_of_order(part: DataPart) -> list[dict[str, Any]]:
     """A stretch of rows that is not in the order of a column of times that all other rows keep."""
-    found = []
+    facts = []
     for name in () if part.array or len(part) != part.total else (*part.words, *part.names):
         times = moments(part, name)
         if times is None or len(times) < 200:
             continue
-        before = np.concatenate([[-np.inf], np.maximum.accumulate(times)[:-1]])
-        after = np.concatenate([np.minimum.accumulate(times[::-1])[::-1][1:], [np.inf]])
-        wrong = np.flatnonzero((times < before) | (times > after))
-        if not _FEW_WRONG <= len(wrong) <= 0.3 * len(times):
+        latest_before = np.concatenate([[-np.inf], np.maximum.accumulate(times)[:-1]])
+        earliest_after = np.concatenate([np.minimum.accumulate(times[::-1])[::-1][1:], [np.inf]])
+        out_of_place = np.flatnonzero((times < latest_before) | (times > earliest_after))
+        if not _FEW_WRONG <= len(out_of_place) <= 0.3 * len(times):
             continue
         steps = np.diff(np.sort(times))
-        usual = float(np.median(steps))
-        even = usual > 0 and float((np.abs(steps - usual) <= 0.01 * usual).mean()) >= 0.95
-        within = len(wrong) / (wrong[-1] - wrong[0] + 1)
+        usual_step = float(np.median(steps))
+        even = usual_step > 0 and float((np.abs(steps - usual_step) <= 0.01 * usual_step).mean()) >= 0.95
+        within = len(out_of_place) / (out_of_place[-1] - out_of_place[0] + 1)
         if even and within >= 0.5:
-            place = {"first_row": int(part.rows[wrong[0]]), "last_row": int(part.rows[wrong[-1]])}
-            found.append({"table": part.name, "column": name, "unordered": len(wrong), **place})
-    return found
+            place = {
+                "first_row": int(part.rows[out_of_place[0]]),
+                "last_row": int(part.rows[out_of_place[-1]]),
+            }
+            facts.append({"table": part.name, "column": name, "unordered": len(out_of_place), **place})
+    return facts
 
 
 def copied_columns(part: DataPart) -> Iterator[dict[str, Any]]:
     """Columns that hold exactly the same numbers."""
     if part.array:
         return
-    seen: dict[bytes, str] = {}
+    names_by_content: dict[bytes, str] = {}
     for name in part.inputs:
         values = part.numbers[:, part.names.index(name)]
         if len(np.unique(values)) > 10:
-            earlier = seen.setdefault(np.nan_to_num(values, nan=-1.5e308).tobytes(), name)
+            earlier = names_by_content.setdefault(np.nan_to_num(values, nan=-1.5e308).tobytes(), name)
             if earlier != name:
                 yield {"table": part.name, "column": name, "copy_of": earlier}
 
@@ -172,10 +175,10 @@ def unit_changes(part: DataPart) -> list[dict[str, Any]]:
     if len(part) < 200 or (part.array and len(part.names) > 100):
         return []
     names = [name for name in part.inputs if _many_values(part, name)]
-    found = [change for name in names if (change := _change(part, name)) is not None]
-    few = max(1, len(names) // 3)
-    whole = found if len(found) <= few and len(names) > 1 else []
-    return whole or ([] if found else group_changes(part, names))
+    changes = [change for name in names if (change := _change(part, name)) is not None]
+    limit = max(1, len(names) // 3)
+    clear = changes if len(changes) <= limit and len(names) > 1 else []
+    return clear or ([] if changes else group_changes(part, names))
 
 
 def _many_values(part: DataPart, name: str) -> bool:
@@ -186,8 +189,8 @@ def _many_values(part: DataPart, name: str) -> bool:
 def _change(part: DataPart, name: str) -> dict[str, Any] | None:
     values = part.column(name)
     assert values is not None
-    here = np.flatnonzero(np.isfinite(values))
-    series = values[here]
+    rows = np.flatnonzero(np.isfinite(values))
+    series = values[rows]
     if len(series) < 200:
         return None
     blocks = max(12, min(40, len(series) // 50))
@@ -195,7 +198,7 @@ def _change(part: DataPart, name: str) -> dict[str, Any] | None:
     quarters = np.array([np.quantile(series[a:b], (0.25, 0.5, 0.75)) for a, b in pairwise(edges)])
     middles, widths = quarters[:, 1], quarters[:, 2] - quarters[:, 0]
     for stretches in (_to_the_end(blocks), _within(blocks)):
-        first, last = max(stretches, key=lambda one: _jump(middles, _marked(blocks, *one)))
+        first, last = max(stretches, key=lambda stretch: _jump(middles, _marked(blocks, *stretch)))
         inside = _marked(blocks, first, last)
         apart = _apart(middles, widths, inside)
         if apart is not None:
@@ -205,12 +208,12 @@ def _change(part: DataPart, name: str) -> dict[str, Any] | None:
     before, after = (float(np.median(middles[side])) for side in (~inside, inside))
     of_the_stretch = np.abs(series - after) < np.abs(series - before)
     reach = len(series) // blocks
-    row = int(part.rows[here[_sharpened(of_the_stretch, edges[first], reach)]])
+    row = int(part.rows[rows[_sharpened(of_the_stretch, edges[first], reach)]])
     fact = {"table": part.name, "column": name, "row": row, "before": before, "after": after, **apart}
     fact["conversion"] = conversion_of([(before, after, apart["ratio"])])
-    fact["group_column"] = _group_of(part, here[edges[first] : edges[last]], name)
+    fact["group_column"] = _group_of(part, rows[edges[first] : edges[last]], name)
     if last < blocks:
-        fact["last_row"] = int(part.rows[here[_sharpened(~of_the_stretch, edges[last], reach) - 1]])
+        fact["last_row"] = int(part.rows[rows[_sharpened(~of_the_stretch, edges[last], reach) - 1]])
     return fact
 
 
@@ -255,10 +258,10 @@ def _jump(values: FloatArray, inside: BoolArray) -> float:
     return float(abs(sides[0].mean() - sides[1].mean()) / spread)
 
 
-def _sharpened(after: BoolArray, edge: int, reach: int) -> int:
+def _sharpened(is_after: BoolArray, edge: int, reach: int) -> int:
     """The row near the edge of a block from which on most values are those of the stretch after it."""
-    start, stop = max(0, edge - reach), min(len(after), edge + reach)
-    score = np.cumsum(np.where(after[start:stop], -1, 1))
+    start, stop = max(0, edge - reach), min(len(is_after), edge + reach)
+    score = np.cumsum(np.where(is_after[start:stop], -1, 1))
     return start + int(score.argmax()) + 1 if len(score) else edge
 
 

@@ -29,12 +29,12 @@ def conversion_of(changes: Sequence[tuple[float, float, float]]) -> str:
     """
     best, name = 0.12, ""
     ratio = float(np.median([widths for *_, widths in changes]))
-    for one, (multiple, offset) in _CONVERSIONS.items():
+    for candidate, (multiple, offset) in _CONVERSIONS.items():
         errors = [
-            abs(multiple * expected + offset - there) / max(abs(there - expected), 1e-300)
-            for expected, there, _ in changes
+            abs(multiple * expected + offset - observed) / max(abs(observed - expected), 1e-300)
+            for expected, observed, _ in changes
         ]
         error = float(np.median(errors))
         if 1 / 1.3 <= ratio / multiple <= 1.3 and error < best:
-            best, name = error, one
+            best, name = error, candidate
     return name

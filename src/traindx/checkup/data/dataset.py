@@ -32,18 +32,18 @@ def run(request: CheckRequest) -> Run:
 def data_run(request: CheckRequest, facts: dict[str, Any]) -> Run:
     """The facts of a data set as a run."""
     files = facts["data_files"]
-    bad = [one for one in files if "why" in one]
+    bad = [file for file in files if "why" in file]
     if len(bad) == len(files):
         raise Unreadable(f"{bad[0]['path']}: {bad[0]['why']}")
-    notes = [Note(one["path"], one["why"]) for one in bad]
+    notes = [Note(file["path"], file["why"]) for file in bad]
     notes += [
-        Note(one["path"], f"{one['read_rows']:,} of its {one['rows']:,} rows were read")
-        for one in files
-        if one.get("read_rows", 0) < one.get("rows", 0)
+        Note(file["path"], f"{file['read_rows']:,} of its {file['rows']:,} rows were read")
+        for file in files
+        if file.get("read_rows", 0) < file.get("rows", 0)
     ]
-    rows = sum(one.get("rows", 0) for one in files)
+    rows = sum(file.get("rows", 0) for file in files)
     without = facts["data_without_target"]
-    more = (
+    advice = (
         f"The labels of {', '.join(without[:3])} were not checked: no column is called like a "
         "target. Name it by "
         "--target."
@@ -52,10 +52,10 @@ def data_run(request: CheckRequest, facts: dict[str, Any]) -> Run:
     )
     chosen = ", ".join(
         dict.fromkeys(
-            f"{one['table']}: target {one['target']}" for one in facts["data_tables"] if one["target"]
+            f"{table['table']}: target {table['target']}" for table in facts["data_tables"] if table["target"]
         )
     )
-    names = ", ".join(one["name"] for one in files[:3])
+    names = ", ".join(file["name"] for file in files[:3])
     tables = len(facts["data_tables"])
     return checked(
         request,
@@ -64,8 +64,8 @@ def data_run(request: CheckRequest, facts: dict[str, Any]) -> Run:
         areas=("files",),
         subject=names,
         summary=f"{rows:,} rows in {tables} table{'s' if tables != 1 else ''}",
-        more=more,
+        more=advice,
         chosen=f"{chosen} (--target names another)" if chosen else "",
         notes=notes,
-        files=[one["path"] for one in files],
+        files=[file["path"] for file in files],
     )

@@ -22,7 +22,7 @@ _BYTES_MOST = 64 << 20
 _ARRAY_MOST = 1 << 30
 _COLUMNS_MOST = 2_000
 _CELL_MOST = 20_000
-_RECORDS_LEAST, _LIST_MOST = 8, 64
+_RECORDS_LEAST, _LIST_MOST, _POOLED_MOST = 8, 64, 256
 # Of a folder; a JSON document may hold records, settings or statistics, and is read where it is named.
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".npz", ".npy", ".txt")
 
@@ -38,12 +38,12 @@ def read_file(path: str) -> list[DataPart]:
     except Unreadable:
         raise
     except (OSError, ValueError, KeyError, EOFError, TypeError, RecursionError, csv.Error) as error:
-        raise Unreadable(f"{path}: it cannot be read ({_why(error)})") from None
+        raise Unreadable(f"{path}: it cannot be read ({_reason(error)})") from None
     except (zipfile.BadZipFile, NotImplementedError, MemoryError, RuntimeError) as error:
-        raise Unreadable(f"{path}: it is damaged or too large ({_why(error)})") from None
+        raise Unreadable(f"{path}: it is damaged or too large ({_reason(error)})") from None
 
 
-def _why(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return str(text).splitlines()[0][:200].rstrip(".")
 
@@ -61,11 +61,11 @@ def _lines(path: str) -> tuple[list[str], IntArray, int]:
         length = 0.0
         for at in np.linspace(0, size - step, 16).astype(int):
             file.seek(at)
-            found = file.read(step).decode("utf-8", "replace").splitlines()
-            found = found[1 if at else 0 : -1]
-            length = length or step / max(1, len(found))
-            rows += range(int(at / length), int(at / length) + len(found))
-            lines += found
+            block = file.read(step).decode("utf-8", "replace").splitlines()
+            block = block[1 if at else 0 : -1]
+            length = length or step / max(1, len(block))
+            rows += range(int(at / length), int(at / length) + len(block))
+            lines += block
         return lines, np.array(rows), int(size / length)
 
 
@@ -84,15 +84,15 @@ def _table(path: str) -> Iterable[DataPart]:
         yield from _one_column(path, lines, rows, total)
         return
     first = cells[0]
-    named = not any(_is_number(cell) for cell in first) and len(set(first)) == len(first)
-    names = [cell.strip() for cell in first] if named else [f"column {i + 1}" for i in range(len(first))]
+    has_header = not any(_is_number(cell) for cell in first) and len(set(first)) == len(first)
+    names = [cell.strip() for cell in first] if has_header else [f"column {i + 1}" for i in range(len(first))]
     if len(names) > _COLUMNS_MOST:
         raise Unreadable(f"{path}: it has {len(names):,} columns; at most {_COLUMNS_MOST:,} are read")
-    body_cells = [row for row in cells[1 if named else 0 :] if len(row) == len(names)]
-    at = rows[keep][1 if named else 0 :] - int(named)
+    body_cells = [row for row in cells[1 if has_header else 0 :] if len(row) == len(names)]
+    at = rows[keep][1 if has_header else 0 :] - int(has_header)
     at = at[: len(body_cells)] if len(at) >= len(body_cells) else np.arange(len(body_cells))
     columns = {name: [row[i][:_CELL_MOST] for row in body_cells] for i, name in enumerate(names)}
-    yield from_words(os.path.basename(path), path, columns, at, total - int(named))
+    yield from_words(os.path.basename(path), path, columns, at, total - int(has_header))
 
 
 def _one_column(path: str, lines: Sequence[str], rows: IntArray, total: int) -> Iterable[DataPart]:
@@ -114,21 +114,21 @@ def _is_number(cell: str) -> bool:
 
 def _json_lines(path: str) -> Iterable[DataPart]:
     lines, rows, total = _lines(path)
-    found = []
+    records = []
     for i in windows(len(lines)):
         try:
             row = json.loads(lines[i])
         except ValueError:
             continue
         if isinstance(row, Mapping):
-            found.append((int(rows[i]), row))
-    if not found:
+            records.append((int(rows[i]), row))
+    if not records:
         raise Unreadable(f"{path}: no line of it is a JSON object")
     yield from_words(
         os.path.basename(path),
         path,
-        columns_of([row for _, row in found]),
-        np.array([at for at, _ in found]),
+        columns_of([row for _, row in records]),
+        np.array([at for at, _ in records]),
         total,
     )
 
@@ -159,7 +159,8 @@ def columns_of(records: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
         if not isinstance(values[0], list | dict):
             columns[str(name)] = [_cell(value) for value in values]
         elif (width := _width(values)) and len(columns) + width <= _COLUMNS_MOST:
-            columns |= {f"{name}[{at}]": [_cell(value[at]) for value in values] for at in range(width)}
+            lists = [value for value in values if isinstance(value, list)]
+            columns |= {f"{name}[{at}]": [_cell(numbers[at]) for numbers in lists] for at in range(width)}
     return columns
 
 
@@ -228,7 +229,7 @@ def _npz(path: str) -> Iterable[DataPart]:
     arrays = {}
     with files.opened(path) as file:
         with zipfile.ZipFile(file) as archive:
-            sizes = {one.filename: one.file_size for one in archive.infolist()}
+            sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
         file.seek(0)
         loaded = np.load(file, allow_pickle=False)
         for name in loaded.files[:200]:
@@ -255,7 +256,7 @@ def _array_part(path: str, name: str, array: np.ndarray) -> DataPart:
     stem = name or os.path.splitext(os.path.basename(path))[0]
     if array.dtype.kind in "US":
         return DataPart(
-            label, path, keep, len(array), np.empty((len(rows), 0)), (), {stem: [str(one) for one in rows]},
+            label, path, keep, len(array), np.empty((len(rows), 0)), (), {stem: [str(cell) for cell in rows]},
             split=split_of(label), target=stem if is_target_array(stem) else "",
         )  # fmt: skip
     flat = rows.reshape(len(rows), -1)
@@ -269,34 +270,34 @@ def _array_part(path: str, name: str, array: np.ndarray) -> DataPart:
     )  # fmt: skip
 
 
-def pooled(rows: np.ndarray, most: int = 256) -> np.ndarray:
+def pooled(rows: np.ndarray) -> np.ndarray:
     """Every so-many-th element of each row: enough to compare samples."""
     flat = rows.reshape(len(rows), -1)
-    stride = max(1, -(-flat.shape[1] // most))
+    stride = max(1, -(-flat.shape[1] // _POOLED_MOST))
     return flat[:, ::stride]
 
 
 def joined_targets(parts: Sequence[DataPart]) -> list[DataPart]:
     """Targets of a file or array of their own are put to the inputs of as many rows and the same split."""
-    targets = [one for one in parts if one.target and len(one.names) + len(one.words) == 1]
-    found: list[DataPart] = []
-    used: set[int] = set()
+    targets = [part for part in parts if part.target and len(part.names) + len(part.words) == 1]
+    joined: list[DataPart] = []
+    used_ids: set[int] = set()
     for part in parts:
-        if any(part is one for one in targets):
+        if any(part is target for target in targets):
             continue
         fitting = [
-            one
-            for one in targets
-            if one.total == part.total
-            and one.split == part.split
-            and os.path.dirname(one.path) == os.path.dirname(part.path)
+            target
+            for target in targets
+            if target.total == part.total
+            and target.split == part.split
+            and os.path.dirname(target.path) == os.path.dirname(part.path)
         ]
         if part.target or len(fitting) != 1:
-            found.append(part)
+            joined.append(part)
             continue
-        used.add(id(fitting[0]))
-        found.append(with_target(part, fitting[0]))
-    return found + [one for one in targets if id(one) not in used]
+        used_ids.add(id(fitting[0]))
+        joined.append(with_target(part, fitting[0]))
+    return joined + [target for target in targets if id(target) not in used_ids]
 
 
 def with_target(part: DataPart, target: DataPart) -> DataPart:

@@ -46,11 +46,13 @@ class _Blocks:
         ordered = values[at][np.lexsort((values[at], cells))]
         sizes = np.bincount(cells, minlength=len(self.groups) * self.count)
         starts = np.cumsum(sizes) - sizes
-        found = np.full((len(sizes), 3), np.nan)
+        cell_quantiles = np.full((len(sizes), 3), np.nan)
         full = np.flatnonzero(sizes >= _CELL_LEAST)
         for column, share in enumerate((0.25, 0.5, 0.75)):
-            found[full, column] = ordered[starts[full] + np.round(share * (sizes[full] - 1)).astype(int)]
-        return found.reshape(len(self.groups), self.count, 3)
+            cell_quantiles[full, column] = ordered[
+                starts[full] + np.round(share * (sizes[full] - 1)).astype(int)
+            ]
+        return cell_quantiles.reshape(len(self.groups), self.count, 3)
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class _Begun:
 
 def group_changes(part: DataPart, names: list[str]) -> list[dict[str, Any]]:
     """One fact for each of the columns that changes within a few groups, all at once and to stay."""
-    found: dict[str, dict[str, Any]] = {}
+    facts: dict[str, dict[str, Any]] = {}
     if part.array or len(part) < 2 * _ROWS_LEAST:
         return []
     names = names[:_COLUMNS_MOST]
@@ -85,14 +87,16 @@ def group_changes(part: DataPart, names: list[str]) -> list[dict[str, Any]]:
     for by, codes in list(grouped.items())[:_GROUP_COLUMNS_MOST]:
         for blocks in _orders(part, codes):
             for name in names:
-                change = _change(part, name, blocks) if name not in (by, *found) else None
-                others = [one for column, one in grouped.items() if column not in (by, name)]
-                if change is None or _is_explained(change.pop("changed"), others):
+                change = _change(part, name, blocks) if name not in (by, *facts) else None
+                other_codes = [
+                    column_codes for column, column_codes in grouped.items() if column not in (by, name)
+                ]
+                if change is None or _is_explained(change.pop("changed"), other_codes):
                     continue
-                labels = [part.shown(by, int((codes == one).argmax())) for one in change["groups"]]
-                where = {"table": part.name, "column": name, "group_column": by}
-                found[name] = {**change, **where, "groups": labels}
-    return list(found.values()) if len(found) <= max(1, len(names) // 3) else []
+                labels = [part.shown(by, int((codes == group).argmax())) for group in change["groups"]]
+                place = {"table": part.name, "column": name, "group_column": by}
+                facts[name] = {**change, **place, "groups": labels}
+    return list(facts.values()) if len(facts) <= max(1, len(names) // 3) else []
 
 
 def _orders(part: DataPart, codes: IntArray) -> Iterator[_Blocks]:
@@ -147,30 +151,36 @@ def _change(part: DataPart, name: str, blocks: _Blocks) -> dict[str, Any] | None
     begun = {
         at: _begun(values, blocks, int(groups[at]), middles[at], step, common) for at, step in steps.items()
     }
-    ends = [(one.expected, one.after, one.ratio) for one in begun.values()]
+    ends = [(change.expected, change.after, change.ratio) for change in begun.values()]
     conversion = conversion_of(ends)
-    others = [values[blocks.codes == one] for one in np.delete(groups, list(steps))]
-    usual = max(float(np.ptp(np.nanquantile(one, (0.05, 0.95)))) for one in others)
-    clear = {at: step for at, step in steps.items() if _is_large(step, begun[at], others, usual, conversion)}
+    other_values = [values[blocks.codes == group] for group in np.delete(groups, list(steps))]
+    usual_range = max(
+        float(np.ptp(np.nanquantile(group_values, (0.05, 0.95)))) for group_values in other_values
+    )
+    clear = {
+        at: step
+        for at, step in steps.items()
+        if _is_large(step, begun[at], other_values, usual_range, conversion)
+    }
     if not clear:
         return None
-    found = [begun[at] for at in clear]
-    first = min(found, key=lambda one: int(blocks.ranks[one.rows[0]]))
+    changes = [begun[at] for at in clear]
+    first = min(changes, key=lambda change: int(blocks.ranks[change.rows[0]]))
     start = int(first.rows[0])
-    order = blocks.order or next((one for one in _times(part) if _is_rising(part, one)), "")
+    order = blocks.order or next((time_name for time_name in _times(part) if _is_rising(part, time_name)), "")
     return {
         "groups": [int(groups[at]) for at in clear],
         "groups_all": len(groups),
         "row": int(part.rows[start]),
         "order": order,
         "order_value": part.shown(order, start) if order else "",
-        "before": float(np.median([one.before for one in found])),
-        "after": float(np.median([one.after for one in found])),
+        "before": float(np.median([change.before for change in changes])),
+        "after": float(np.median([change.after for change in changes])),
         "jump": float(np.median([step.jump for step in clear.values()])),
         "steady": min(step.steady for step in clear.values()),
-        "usual_range": usual,
+        "usual_range": usual_range,
         "conversion": conversion,
-        "changed": np.isin(np.arange(len(part)), np.concatenate([one.rows for one in found])),
+        "changed": np.isin(np.arange(len(part)), np.concatenate([change.rows for change in changes])),
     }
 
 
@@ -178,17 +188,17 @@ def _filled(middles: FloatArray) -> FloatArray:
     """Blocks without rows take the value of the block before."""
     filled = middles.copy()
     for row in filled:
-        there = np.flatnonzero(np.isfinite(row))
-        row[:] = np.interp(np.arange(len(row)), there, row[there])
+        present = np.flatnonzero(np.isfinite(row))
+        row[:] = np.interp(np.arange(len(row)), present, row[present])
     return filled
 
 
-def _step(own: FloatArray, common: FloatArray) -> _Step | None:
+def _step(middles: FloatArray, common: FloatArray) -> _Step | None:
     """The one sharp and lasting step of a group's medians that the other groups do not take."""
-    rest = own - common
+    difference = middles - common
     best = _Step(0, 0.0, 0.0)
-    for cut in range(_EDGE, len(own) - _EDGE + 1):
-        sides = rest[:cut], rest[cut:]
+    for cut in range(_EDGE, len(middles) - _EDGE + 1):
+        sides = difference[:cut], difference[cut:]
         jump = float(np.median(sides[1]) - np.median(sides[0]))
         wander = float(np.sqrt(np.mean([side.var() for side in sides])))
         steady = abs(jump) / (wander + 1e-9 * abs(jump) + 1e-300)
@@ -198,7 +208,10 @@ def _step(own: FloatArray, common: FloatArray) -> _Step | None:
     before, after = slice(max(0, best.cut - 3), best.cut), slice(best.cut, best.cut + 3)
     if best.steady < _STEADY:
         return None
-    sharp = [np.sign(best.jump) * (np.median(one[after]) - np.median(one[before])) for one in (rest, own)]
+    sharp = [
+        np.sign(best.jump) * (np.median(curve[after]) - np.median(curve[before]))
+        for curve in (difference, middles)
+    ]
     return best if min(sharp) >= 0.6 * abs(best.jump) else None
 
 
@@ -212,17 +225,17 @@ def _begun(
     first = _first(values[rows], block, middles, step.cut)
     sides = rows[:first], rows[first:]
     before, after = (float(np.median(values[side])) for side in sides)
-    trend = [float(np.median(common[one])) for one in (block[:first], block[first:])]
+    trend = [float(np.median(common[side])) for side in (block[:first], block[first:])]
     # A block in which the change lies has the median of neither side.
     inner = np.abs(block - step.cut + 0.5) > 1
-    rest = values[rows] - middles[block]
-    widths = [float(np.ptp(np.quantile(one, (0.25, 0.75)))) if len(one) else 0.0
-              for one in (rest[:first][inner[:first]], rest[first:][inner[first:]])]  # fmt: skip
+    residuals = values[rows] - middles[block]
+    widths = [float(np.ptp(np.quantile(side, (0.25, 0.75)))) if len(side) else 0.0
+              for side in (residuals[:first][inner[:first]], residuals[first:][inner[first:]])]  # fmt: skip
     return _Begun(sides[1], before, after, before + trend[1] - trend[0], widths[1] / max(widths[0], 1e-300))
 
 
 def _is_large(
-    step: _Step, begun: _Begun, others: Sequence[FloatArray], usual: float, conversion: str
+    step: _Step, begun: _Begun, other_values: Sequence[FloatArray], usual_range: float, conversion: str
 ) -> bool:
     """Whether a jump is large against the values of all other groups, also on the scale of their logarithms.
 
@@ -230,12 +243,14 @@ def _is_large(
     """
     calm = step.steady >= 2 * _STEADY
     least = _LEAST_CONVERTED if conversion and calm else _LEAST
-    if not (conversion or calm) or usual <= 0 or abs(step.jump) < least * usual:
+    if not (conversion or calm) or usual_range <= 0 or abs(step.jump) < least * usual_range:
         return False
-    if min(begun.before, begun.after, *(float(np.nanmin(one)) for one in others)) <= 0:
+    if min(begun.before, begun.after, *(float(np.nanmin(values)) for values in other_values)) <= 0:
         return True
     far = abs(float(np.log(begun.after / begun.before)))
-    return far >= _LEAST * max(float(np.ptp(np.log(np.nanquantile(one, (0.25, 0.75))))) for one in others)
+    return far >= _LEAST * max(
+        float(np.ptp(np.log(np.nanquantile(values, (0.25, 0.75))))) for values in other_values
+    )
 
 
 def _is_rising(part: DataPart, name: str) -> bool:
@@ -244,13 +259,13 @@ def _is_rising(part: DataPart, name: str) -> bool:
 
 def _first(series: FloatArray, block: IntArray, middles: FloatArray, cut: int) -> int:
     """The place in a group's rows, near the edge of a block, from which on its values are the later ones."""
-    near = np.flatnonzero((block >= cut - 1) & (block <= cut))
+    nearby = np.flatnonzero((block >= cut - 1) & (block <= cut))
     level = (np.nanmedian(middles[max(0, cut - 3) : cut - 1]) + np.nanmedian(middles[cut + 1 : cut + 4])) / 2
     late = np.nanmedian(middles[cut + 1 : cut + 4]) > level
-    score = np.cumsum(np.where((series[near] > level) == late, -1, 1))
-    return int(near[0] + (score.argmax() + 1 if score.max() > 0 else 0))
+    score = np.cumsum(np.where((series[nearby] > level) == late, -1, 1))
+    return int(nearby[0] + (score.argmax() + 1 if score.max() > 0 else 0))
 
 
-def _is_explained(changed: npt.NDArray[np.bool_], others: list[IntArray]) -> bool:
+def _is_explained(changed: npt.NDArray[np.bool_], other_codes: list[IntArray]) -> bool:
     """Whether another column says so: by values that nearly only the changed rows have, such as the unit."""
-    return any(np.isin(codes[~changed], codes[changed]).mean() < 0.01 for codes in others)
+    return any(np.isin(codes[~changed], codes[changed]).mean() < 0.01 for codes in other_codes)

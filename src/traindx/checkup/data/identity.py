@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from traindx.checkup.data.part import DataPart, is_identity, moments
+from traindx.checkup.data.small_model import group_means
 from traindx.core.nouns import FloatArray
 
 _GROUPS_LEAST, _ROWS_LEAST = 20, 40
@@ -28,14 +29,14 @@ def shared_identities(first: DataPart, second: DataPart) -> dict[str, Any]:
         values = [_values(part, name) for part in (first, second)]
         if values[0] is None or values[1] is None or _both_count(values[0], values[1]):
             continue
-        known = set(values[0].tolist())
-        if len(known) < _GROUPS_LEAST or len(values[1]) < _ROWS_LEAST:
+        first_values = set(values[0].tolist())
+        if len(first_values) < _GROUPS_LEAST or len(values[1]) < _ROWS_LEAST:
             continue
-        shared = [value in known for value in values[1].tolist()]
+        shared = [value in first_values for value in values[1].tolist()]
         share = float(np.mean(shared))
         if share > best.get("id_share", 0.0):
             best = {"id_column": name, "id_share": share, "id_rows": int(sum(shared))}
-            best |= {"id_groups": len(known), "id_group_rows": len(values[0]) / len(known)}
+            best |= {"id_groups": len(first_values), "id_group_rows": len(values[0]) / len(first_values)}
             best |= {"id_example": str(values[1][int(np.argmax(shared))])[:40]}
             best |= {"id_says": _says_target(first, values[0])}
     return best
@@ -68,14 +69,10 @@ def _says_target(part: DataPart, groups: np.ndarray) -> float:
     counts = np.bincount(codes)
     if counts.max() < 2:
         return 0.0
-    sums = np.zeros((len(counts), truth.shape[1]))
-    np.add.at(sums, codes, truth)
     fine = counts[codes] > 1
-    others = (sums[codes] - truth)[fine] / (counts[codes][fine] - 1)[:, None]
+    explained = group_means(codes, truth)[fine] - truth.mean(0)
     centred = truth[fine] - truth.mean(0)
-    return float(
-        max(0.0, (centred * (others - truth.mean(0))).sum() / max(1e-300, float((centred**2).sum())))
-    )
+    return float(max(0.0, (centred * explained).sum() / max(1e-300, float((centred**2).sum()))))
 
 
 def _ranks(values: FloatArray | None) -> FloatArray:
@@ -115,7 +112,7 @@ def _alike_in_time(first: DataPart, second: DataPart, before: FloatArray, after:
             if codes is not None
         ]
         chance = sum(
-            float((names[0] == one).mean() * (names[1] == one).mean()) for one in set(names[0].tolist())
+            float((names[0] == name).mean() * (names[1] == name).mean()) for name in set(names[0].tolist())
         )
         return float(((names[0][at] == names[1]).mean() - chance) / max(1e-9, 1 - chance))
     values = [part.column(part.target) for part in (first, second)]
@@ -131,25 +128,25 @@ def _alike_in_time(first: DataPart, second: DataPart, before: FloatArray, after:
 def _nearest_time(before: FloatArray, after: FloatArray) -> np.ndarray:
     order = np.argsort(before)
     ordered = before[order]
-    right = np.clip(np.searchsorted(ordered, after), 1, len(ordered) - 1)
-    nearer = np.abs(ordered[right - 1] - after) <= np.abs(ordered[right] - after)
-    return np.asarray(order[np.where(nearer, right - 1, right)])
+    insertion = np.clip(np.searchsorted(ordered, after), 1, len(ordered) - 1)
+    nearer = np.abs(ordered[insertion - 1] - after) <= np.abs(ordered[insertion] - after)
+    return np.asarray(order[np.where(nearer, insertion - 1, insertion)])
 
 
 def near_texts(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
     """Pairs of texts of both lists that share most of their runs of three words, and are not equal."""
-    known = [_shingles(text) for text in first[:_TEXTS_MOST]]
-    found = []
-    places: Mapping[int, list[int]] = _by_sketch(known)
+    shingles = [_shingles(text) for text in first[:_TEXTS_MOST]]
+    pairs = []
+    places: Mapping[int, list[int]] = _by_sketch(shingles)
     for at, text in enumerate(second[:_TEXTS_MOST]):
-        own = _shingles(text)
-        candidates = {other for one in sorted(own)[:_BANDS] for other in places.get(one, ())}
-        for other in candidates:
-            together = len(own & known[other]) / max(1, len(own | known[other]))
-            if together >= _ALIKE and first[other].strip().lower() != text.strip().lower():
-                found.append((other, at))
+        text_shingles = _shingles(text)
+        candidates = {index for number in sorted(text_shingles)[:_BANDS] for index in places.get(number, ())}
+        for index in candidates:
+            together = len(text_shingles & shingles[index]) / max(1, len(text_shingles | shingles[index]))
+            if together >= _ALIKE and first[index].strip().lower() != text.strip().lower():
+                pairs.append((index, at))
                 break
-    return found
+    return pairs
 
 
 def _shingles(text: str) -> set[int]:
@@ -162,7 +159,7 @@ def _shingles(text: str) -> set[int]:
 def _by_sketch(sets: Sequence[set[int]]) -> dict[int, list[int]]:
     """The texts by their smallest numbers: alike texts share some of them."""
     places: dict[int, list[int]] = defaultdict(list)
-    for at, one in enumerate(sets):
-        for number in sorted(one)[:_BANDS]:
+    for at, shingles in enumerate(sets):
+        for number in sorted(shingles)[:_BANDS]:
             places[number].append(at)
     return places

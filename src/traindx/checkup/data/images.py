@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from traindx.checkup.data.part import DataPart, split_of
+from traindx.checkup.data.part import DataPart, evenly, split_of
 from traindx.core import files
 from traindx.core.nouns import Unreadable
 
@@ -18,6 +18,7 @@ IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".p
 _MASKS = re.compile(r"(?:mask|label|annotation|segmentation|ground_?truth)s?[^/\\]*[/\\]", re.I)
 _MOST, _BYTES_MOST, _SIDE = 3_000, 40 << 20, 12
 _PIXELS_MOST = 60_000_000
+_ARRAYS_MOST = 512
 
 
 def image_parts(folder: str) -> tuple[list[DataPart], dict[str, Any]]:
@@ -27,39 +28,38 @@ def image_parts(folder: str) -> tuple[list[DataPart], dict[str, Any]]:
     paths = [path for path in every if not _MASKS.search(os.path.relpath(path, folder))] or every
     if len(paths) > 50 * _MOST:
         paths = paths[: 50 * _MOST]
-    kept = (
-        [paths[i] for i in np.linspace(0, len(paths) - 1, min(len(paths), _MOST)).astype(int)]
-        if paths
-        else []
-    )
-    seen: dict[str, Any] = {"folder": folder, "images": len(paths), "measured": len(kept)}
+    sampled = [paths[i] for i in evenly(len(paths), _MOST)]
+    facts: dict[str, Any] = {"folder": folder, "images": len(paths), "measured": len(sampled)}
     rows: dict[str, list[tuple[str, str, int, np.ndarray]]] = {}
     broken: list[tuple[str, str]] = []
     sizes: Counter[str] = Counter()
     flat: list[str] = []
-    own = split_of(os.path.basename(os.path.normpath(folder)))
-    for path in kept:
-        shown = os.path.relpath(path, folder)
+    folder_split = split_of(os.path.basename(os.path.normpath(folder)))
+    for path in sampled:
+        name = os.path.relpath(path, folder)
         try:
             key, small, size = _image(path)
         except Exception as error:  # a decoder may raise anything for a damaged file
-            broken.append((shown, f"{type(error).__name__}: {str(error)[:100]}"))
+            broken.append((name, f"{type(error).__name__}: {str(error)[:100]}"))
             continue
         sizes[size] += 1
         if float(np.ptp(small)) == 0:
-            flat.append(shown)
-        folders = os.path.dirname(shown).split(os.sep)
-        split = next((found for one in folders if (found := split_of(one))), "") or own
-        rows.setdefault(split, []).append((shown, folders[-1] if folders[-1] else "", key, small))
-    seen |= {"broken": len(broken), "broken_files": [f"{p}: {why}" for p, why in broken[:5]]}
-    seen |= {
+            flat.append(name)
+        folders = os.path.dirname(name).split(os.sep)
+        split = (
+            next((named_split for directory in folders if (named_split := split_of(directory))), "")
+            or folder_split
+        )
+        rows.setdefault(split, []).append((name, folders[-1] if folders[-1] else "", key, small))
+    facts |= {"broken": len(broken), "broken_files": [f"{p}: {reason}" for p, reason in broken[:5]]}
+    facts |= {
         "flat": len(flat),
         "flat_files": flat[:5],
         "sizes": dict(sizes.most_common(6)),
         "kinds": len(sizes),
     }
-    parts = [_part(folder, split, found) for split, found in rows.items() if len(found) >= 8]
-    return parts, seen
+    parts = [_part(folder, split, split_rows) for split, split_rows in rows.items() if len(split_rows) >= 8]
+    return parts, facts
 
 
 def _part(folder: str, split: str, rows: list[tuple[str, str, int, np.ndarray]]) -> DataPart:
@@ -76,22 +76,22 @@ def _part(folder: str, split: str, rows: list[tuple[str, str, int, np.ndarray]])
     )  # fmt: skip
 
 
-def image_arrays(folder: str, most: int = 512) -> tuple[np.ndarray, np.ndarray, list[str], str]:
+def image_arrays(folder: str) -> tuple[np.ndarray, np.ndarray, list[str], str]:
     """Images of the most common size as numbers from 0 to 1, channels last; classes by folder; that size."""
     from PIL import Image
 
     paths = sorted(_images(folder))
     training = [path for path in paths if split_of(os.path.relpath(path, folder)) in ("", "train")] or paths
-    kept = [training[i] for i in np.linspace(0, len(training) - 1, min(len(training), most)).astype(int)]
+    sampled = [training[i] for i in evenly(len(training), _ARRAYS_MOST)]
     rows: list[tuple[str, np.ndarray]] = []
-    for path in kept:
+    for path in sampled:
         try:
             if os.path.getsize(path) <= _BYTES_MOST:
                 with files.opened(path) as file, Image.open(file) as image:
                     if image.size[0] * image.size[1] <= _PIXELS_MOST:
-                        shown = image if image.mode == "L" else image.convert("RGB")
+                        converted = image if image.mode == "L" else image.convert("RGB")
                         rows.append(
-                            (os.path.basename(os.path.dirname(path)), np.asarray(shown, np.float32) / 255)
+                            (os.path.basename(os.path.dirname(path)), np.asarray(converted, np.float32) / 255)
                         )
         except Exception:  # a decoder may raise anything for a damaged file
             continue
@@ -102,7 +102,7 @@ def image_arrays(folder: str, most: int = 512) -> tuple[np.ndarray, np.ndarray, 
     rows = [row for row in rows if row[1].shape == size]
     classes = sorted({name for name, _ in rows})
     labels = np.array([classes.index(name) for name, _ in rows], dtype=np.int64)
-    pixels = np.stack([one if one.ndim == 3 else one[..., None] for _, one in rows])
+    pixels = np.stack([array if array.ndim == 3 else array[..., None] for _, array in rows])
     return pixels, labels, classes, "x".join(map(str, size[:2]))
 
 

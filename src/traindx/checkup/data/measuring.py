@@ -39,12 +39,12 @@ class Clock:
     worked: float = field(default_factory=process_time)
     left_out: list[str] = field(default_factory=list)
 
-    def has_time(self, what: str) -> bool:
+    def has_time(self, activity: str) -> bool:
         """Whether there is time for something; what there is none for is kept."""
         if process_time() - self.worked < self.seconds and self.spent < 3 * self.seconds:
             return True
-        if what not in self.left_out:
-            self.left_out.append(what)
+        if activity not in self.left_out:
+            self.left_out.append(activity)
         return False
 
     @property
@@ -79,12 +79,12 @@ def profile(
             entry["why"] = "no time was left for it"
             continue
         try:
-            found = _parts(path, images)
+            file_parts = _parts(path, images)
         except Unreadable as error:
             entry["why"] = str(error).removeprefix(f"{path}: ")
             continue
-        parts += found
-        entry |= _described(path, found)
+        parts += file_parts
+        entry |= _described(path, file_parts)
     facts = _stored(paths, parts, clock)
     facts |= measured(prepared(parts, target, guess=guess, classes=classes), clock)
     facts |= {"data_files": listed, "data_images": images}
@@ -97,16 +97,16 @@ def _parts(path: str, images: list[dict[str, Any]]) -> list[DataPart]:
     if not os.path.isdir(path):
         return read_file(path) if path.lower().endswith((*TABLES, ".json")) else []
     if has_images(path):
-        parts, seen = image_parts(path)
-        images.append(seen)
+        parts, image_facts = image_parts(path)
+        images.append(image_facts)
         return parts
-    found = []
+    table_parts = []
     for name in sorted(os.listdir(path)):
         if name.lower().endswith(TABLES):
-            found += read_file(os.path.join(path, name))
-    if not found:
+            table_parts += read_file(os.path.join(path, name))
+    if not table_parts:
         raise Unreadable(f"{path}: the folder holds no data that is read: {', '.join(TABLES)} or images")
-    return found
+    return table_parts
 
 
 def _described(path: str, parts: Sequence[DataPart]) -> dict[str, Any]:
@@ -130,28 +130,34 @@ def prepared(
     """Parts with their targets: from a file of their own, by the name given, by the classes of a training;
     split by a column that says so.
     """
-    found: list[DataPart] = []
+    prepared_parts: list[DataPart] = []
     for part in joined_targets(list(parts)):
         if target and (target in part.names or target in part.words):
             part = replace(part, target=target)
         elif not part.target:
-            named = target_among([*part.names, *part.words]) or column_of_classes(part, classes)
-            part = replace(part, target=named or (last_column(part) if guess else ""))
-        found += _by_split(part)
-    return found
+            name = target_among([*part.names, *part.words]) or column_of_classes(part, classes)
+            part = replace(part, target=name or (last_column(part) if guess else ""))
+        prepared_parts += _by_split(part)
+    return prepared_parts
 
 
 def _by_split(part: DataPart) -> list[DataPart]:
     """A part for each value of a column like `split`, where its values are names of splits."""
     for name in _SPLIT_COLUMNS:
         values = part.words.get(name)
-        if values is not None and 2 <= len(set(values)) <= 4 and all(split_of(one) for one in set(values)):
-            kinds = np.array([split_of(one) for one in values])
+        if (
+            values is not None
+            and 2 <= len(set(values)) <= 4
+            and all(split_of(value) for value in set(values))
+        ):
+            kinds = np.array([split_of(value) for value in values])
             words = {key: column for key, column in part.words.items() if key != name}
-            whole = replace(part, words=words)
+            without_column = replace(part, words=words)
             return [
                 replace(
-                    whole.taken(np.flatnonzero(kinds == kind)), split=str(kind), name=f"{part.name} ({kind})"
+                    without_column.taken(np.flatnonzero(kinds == kind)),
+                    split=str(kind),
+                    name=f"{part.name} ({kind})",
                 )
                 for kind in np.unique(kinds)
             ]
@@ -170,7 +176,7 @@ def measured(parts: Sequence[DataPart], clock: Clock) -> dict[str, Any]:
             columns += out_of_order(part)
             changes += unit_changes(part)
     pairs = pair_facts(parts) if clock.has_time("rows in two files") else []
-    for part in sorted(parts, key=lambda one: one.split not in ("train", "")):
+    for part in sorted(parts, key=lambda part: part.split not in ("train", "")):
         if clock.has_time(f"the target of {part.name}"):
             fact = target_facts(part, _in_time(clock, part))
             targets += [fact] if fact is not None else []
@@ -180,7 +186,7 @@ def measured(parts: Sequence[DataPart], clock: Clock) -> dict[str, Any]:
         "data_columns": columns,
         "data_changes": changes,
         "data_pairs": pairs,
-        "data_repeats": [one for part in parts if (one := repeats(part))],
+        "data_repeats": [repeat_fact for part in parts if (repeat_fact := repeats(part))],
         "data_targets": targets,
         "data_without_target": without,
     }
@@ -211,9 +217,9 @@ def _stored(paths: Sequence[str], parts: Sequence[DataPart], clock: Clock) -> di
 def _plain(value: Any) -> Any:
     """As JSON holds it."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from traindx.checkup.data.identity import near_texts, shared_identities, times_between
-from traindx.checkup.data.part import DataPart, is_identity
+from traindx.checkup.data.part import DataPart, evenly, is_identity
 from traindx.checkup.data.small_model import row_keys
 from traindx.checkup.data.targets import is_rich
 from traindx.core.nouns import FloatArray
@@ -22,7 +22,7 @@ _SPLITS = ("train", "", "val", "test")
 def pair_facts(parts: Sequence[DataPart]) -> list[dict[str, Any]]:
     """One fact for each two parts of the same columns; the first is the one for training."""
     ordered = sorted(parts, key=lambda part: _SPLITS.index(part.split))
-    found = []
+    facts = []
     for first, second in combinations(ordered[:8], 2):
         if not _alike(first, second):
             continue
@@ -32,8 +32,8 @@ def pair_facts(parts: Sequence[DataPart]) -> list[dict[str, Any]]:
         if not first.array:
             fact |= shared_identities(first, second) | times_between(first, second)
         fact["shifted"] = _shifted_columns(first, second)
-        found.append(fact)
-    return found
+        facts.append(fact)
+    return facts
 
 
 def _alike(first: DataPart, second: DataPart) -> bool:
@@ -53,43 +53,43 @@ def _shared_rows(first: DataPart, second: DataPart) -> dict[str, Any]:
         first, second = _only(first, common), _only(second, common)
     long = [_is_long(part) for part in (first, second)]
     keys = [row_keys(part) for part in (first, second)]
-    known = {key: at for at, (key, fine) in enumerate(zip(keys[0], long[0], strict=True)) if fine}
+    first_rows = {key: at for at, (key, fine) in enumerate(zip(keys[0], long[0], strict=True)) if fine}
     shared = [
-        at for at, (key, fine) in enumerate(zip(keys[1], long[1], strict=True)) if fine and key in known
+        at for at, (key, fine) in enumerate(zip(keys[1], long[1], strict=True)) if fine and key in first_rows
     ]
     if not shared:
         return {"shared": 0}
-    pairs = [[int(first.rows[known[keys[1][at]]]), int(second.rows[at])] for at in shared[:4]]
+    pairs = [[int(first.rows[first_rows[keys[1][at]]]), int(second.rows[at])] for at in shared[:4]]
     return {"shared": len(shared), "shared_rows": pairs}
 
 
 def _only(part: DataPart, names: set[str]) -> DataPart:
     from dataclasses import replace
 
-    kept = [name for name in part.names if name in names]
+    common_names = [name for name in part.names if name in names]
     words = {name: part.words[name] for name in sorted(part.words) if name in names}
-    matrix = part.numbers[:, [part.names.index(name) for name in kept]]
-    return replace(part, names=tuple(kept), numbers=matrix, words=words)
+    matrix = part.matrix(common_names)
+    return replace(part, names=tuple(common_names), numbers=matrix, words=words)
 
 
 def repeated_rows(part: DataPart) -> list[tuple[int, int]]:
     """Rows whose inputs and target an earlier one has, with that one; not what is equal by accident."""
-    keys, named = row_keys(part), _names_rows(part)
-    if not keys or not (named or is_rich(part)):
+    keys, id_column = row_keys(part), _names_rows(part)
+    if not keys or not (id_column or is_rich(part)):
         return []
-    if named:
-        column = part.words.get(named, part.column(named))
+    if id_column:
+        column = part.words.get(id_column, part.column(id_column))
         assert column is not None
         keys = [hash((key, column[at])) for at, key in enumerate(keys)]
     words, values = part.words.get(part.target), part.column(part.target)
-    seen: dict[tuple[int, Any], int] = {}
-    found = []
+    first_seen: dict[tuple[int, Any], int] = {}
+    pairs = []
     for at, (key, fine) in enumerate(zip(keys, _is_long(part), strict=True)):
         target = words[at] if words is not None else None if values is None else float(values[at])
-        earlier = seen.setdefault((key, target), at)
+        earlier = first_seen.setdefault((key, target), at)
         if fine and earlier != at:
-            found.append((earlier, at))
-    return found
+            pairs.append((earlier, at))
+    return pairs
 
 
 def _names_rows(part: DataPart) -> str:
@@ -105,13 +105,13 @@ def _names_rows(part: DataPart) -> str:
 
 def repeats(part: DataPart) -> dict[str, Any]:
     """How many rows of a part repeat an earlier one."""
-    found = repeated_rows(part)
-    if not found:
+    pairs = repeated_rows(part)
+    if not pairs:
         return {}
-    rows = [[int(part.rows[a]), int(part.rows[b])] for a, b in found[:4]]
+    rows = [[int(part.rows[a]), int(part.rows[b])] for a, b in pairs[:4]]
     return {
         "table": part.name,
-        "repeated": len(found),
+        "repeated": len(pairs),
         "rows": len(part),
         "repeated_rows": rows,
         "named": bool(_names_rows(part)),
@@ -142,13 +142,13 @@ def _near_rows(first: DataPart, second: DataPart) -> dict[str, Any]:
     matrices = [_scaled(part, first, names) for part in (first, second)]
     if matrices[0].shape[1] != matrices[1].shape[1] or matrices[0].shape[1] < 3:
         return {}
-    a, b = (_some(one) for one in matrices)
+    a, b = (_sampled(matrix) for matrix in matrices)
     across, inside = _nearest(b, a, same=False), _nearest(a[: len(b)], a, same=True)
-    usual = float(np.median(inside))
-    if usual <= 0:
+    usual_distance = float(np.median(inside))
+    if usual_distance <= 0:
         return {}
-    limit = 0.02 * usual
-    close = (across < limit) & (across > 1e-9 * usual)
+    limit = 0.02 * usual_distance
+    close = (across < limit) & (across > 1e-9 * usual_distance)
     return {"near": int(close.sum()), "near_of": len(b), "near_inside": float((inside < limit).mean())}
 
 
@@ -157,27 +157,27 @@ def _scaled(part: DataPart, ruler: DataPart, names: Sequence[str]) -> FloatArray
         width = part.numbers.shape[1] - bool(part.target)
         values, base = part.numbers[:, :width], ruler.numbers[:, :width]
     else:
-        values, base = (one.numbers[:, [one.names.index(name) for name in names]] for one in (part, ruler))
+        values, base = part.matrix(names), ruler.matrix(names)
     middle, scale = np.nanmean(base, axis=0), np.nanstd(base, axis=0)
     fine = np.isfinite(scale) & (scale > 0)
     return np.asarray(np.nan_to_num((values[:, fine] - middle[fine]) / scale[fine]))
 
 
-def _some(matrix: FloatArray) -> FloatArray:
-    return np.asarray(matrix[np.linspace(0, len(matrix) - 1, min(len(matrix), _ROWS_MOST)).astype(int)])
+def _sampled(matrix: FloatArray) -> FloatArray:
+    return np.asarray(matrix[evenly(len(matrix), _ROWS_MOST)])
 
 
 def _nearest(rows: FloatArray, among: FloatArray, *, same: bool) -> FloatArray:
     """The distance to the nearest row; of the same rows, to the nearest other one."""
     squares = (among**2).sum(1)
-    found = np.empty(len(rows))
+    distances = np.empty(len(rows))
     for start in range(0, len(rows), 500):
         block = rows[start : start + 500]
         apart = (block**2).sum(1)[:, None] + squares[None] - 2 * block @ among.T
         if same:
             apart[np.arange(len(block)), np.arange(start, start + len(block))] = np.inf
-        found[start : start + 500] = np.sqrt(np.maximum(0.0, apart.min(1)))
-    return found
+        distances[start : start + 500] = np.sqrt(np.maximum(0.0, apart.min(1)))
+    return distances
 
 
 def _classes(first: DataPart, second: DataPart) -> dict[str, Any]:
@@ -189,36 +189,38 @@ def _classes(first: DataPart, second: DataPart) -> dict[str, Any]:
             return {}
         counts.append(dict(zip(part.class_names, np.bincount(labels).tolist(), strict=False)))
     every = sorted({*counts[0], *counts[1]})
-    sizes = [max(1, sum(one.values())) for one in counts]
+    sizes = [max(1, sum(class_counts.values())) for class_counts in counts]
     apart = 0.5 * sum(abs(counts[0].get(c, 0) / sizes[0] - counts[1].get(c, 0) / sizes[1]) for c in every)
-    unseen = {one: n for one, n in counts[1].items() if one not in counts[0]}
-    absent = {one: n for one, n in counts[0].items() if one not in counts[1]}
+    unseen = {name: n for name, n in counts[1].items() if name not in counts[0]}
+    absent = {name: n for name, n in counts[0].items() if name not in counts[1]}
     return {"unseen_classes": unseen, "absent_classes": absent, "classes_apart": apart}
 
 
 def _shifted_columns(first: DataPart, second: DataPart) -> list[dict[str, Any]]:
     """Columns of which middle and spread differ by far more than samples of one source do."""
-    found: list[tuple[float, dict[str, Any]]] = []
+    shifts: list[tuple[float, dict[str, Any]]] = []
     names = first.inputs if not first.array else first.inputs[:256]
     for at, name in enumerate(names):
         values = first.column(name)
-        other = second.numbers[:, at] if first.array else second.column(name)
-        if values is None or other is None or second.is_key(name):
+        second_values = second.numbers[:, at] if first.array else second.column(name)
+        if values is None or second_values is None or second.is_key(name):
             continue
         quarters = [
-            np.nanquantile(one, (0.25, 0.5, 0.75)) for one in (values, other) if np.isfinite(one).any()
+            np.nanquantile(sample, (0.25, 0.5, 0.75))
+            for sample in (values, second_values)
+            if np.isfinite(sample).any()
         ]
         if len(quarters) < 2 or len(np.unique(values)) <= 20:
             continue
-        widths = [float(one[2] - one[0]) for one in quarters]
+        widths = [float(quantiles[2] - quantiles[0]) for quantiles in quarters]
         if min(widths) <= 0:
             continue
-        middles = [float(one[1]) for one in quarters]
+        middles = [float(quantiles[1]) for quantiles in quarters]
         ratio = widths[1] / widths[0]
         shift = (middles[1] - middles[0]) / max(widths[0], 1e-300)
         if max(ratio, 1 / ratio) >= 1.4 or abs(shift) >= 1:
             fact = {"column": name, "ratio": ratio, "shift": shift, "first": middles[0], "second": middles[1]}
-            found.append((-abs(math.log(ratio)) - abs(shift), fact))
-    if len(names) > 64 and len(found) < 0.3 * len(names):
+            shifts.append((-abs(math.log(ratio)) - abs(shift), fact))
+    if len(names) > 64 and len(shifts) < 0.3 * len(names):
         return []  # of so many columns a few differ by chance
-    return [fact for _, fact in sorted(found, key=lambda one: one[0])][:20]
+    return [fact for _, fact in sorted(shifts, key=lambda entry: entry[0])][:20]

@@ -64,6 +64,10 @@ class DataPart:
     def column(self, name: str) -> FloatArray | None:
         return self.numbers[:, self.names.index(name)] if name in self.names else None
 
+    def matrix(self, names: Sequence[str]) -> FloatArray:
+        """Some of the columns of numbers, in this order."""
+        return self.numbers[:, [self.names.index(name) for name in names]]
+
     def shown(self, name: str, at: int) -> str:
         """One value as text."""
         values = self.column(name)
@@ -80,15 +84,15 @@ class DataPart:
         if values is None:
             words = self.words.get(name, ())
             dated = bool(words) and sum(bool(_DATE.match(word)) for word in words[:50]) > 25
-            each = len(words) > 20 and len(set(words)) == len(words) and not _running(words)
-            return dated or bool(_IDS.search(name)) or each
+            is_unique = len(words) > 20 and len(set(words)) == len(words) and not _running(words)
+            return dated or bool(_IDS.search(name)) or is_unique
         if self.array:
             return False
         if _IDS.search(name) or _TIMES.search(name):
             return True
         steps = np.diff(values)
-        whole = bool(np.all(values == np.round(values)))
-        return len(values) > 20 and whole and bool(np.all(steps > 0))
+        is_integer = bool(np.all(values == np.round(values)))
+        return len(values) > 20 and is_integer and bool(np.all(steps > 0))
 
     @property
     def groups(self) -> dict[str, IntArray]:
@@ -97,15 +101,15 @@ class DataPart:
 
     def groups_of(self, most: int) -> dict[str, IntArray]:
         """Columns of at most so many values, two or more of which hold many rows."""
-        found: dict[str, IntArray] = {}
+        groups: dict[str, IntArray] = {}
         for name, words in self.words.items():
             if name != self.target:
-                found |= _grouped(name, np.array(words, dtype=str), most)
+                groups |= _grouped(name, np.array(words, dtype=str), most)
         for name in () if self.array else self.names:
             values = self.numbers[:, self.names.index(name)]
             if name != self.target and np.isfinite(values).all() and (values == np.round(values)).all():
-                found |= _grouped(name, values, most)
-        return found
+                groups |= _grouped(name, values, most)
+        return groups
 
     @property
     def labels(self) -> IntArray | None:
@@ -121,9 +125,9 @@ class DataPart:
     @property
     def class_names(self) -> list[str]:
         if self.target in self.words:
-            return [str(one) for one in np.unique(np.array(self.words[self.target], dtype=str))]
+            return [str(name) for name in np.unique(np.array(self.words[self.target], dtype=str))]
         values = self.column(self.target)
-        return [] if values is None else [f"{one:g}" for one in np.unique(values[np.isfinite(values)])]
+        return [] if values is None else [f"{value:g}" for value in np.unique(values[np.isfinite(values)])]
 
     @property
     def texts(self) -> list[str] | None:
@@ -182,17 +186,20 @@ def windows(total: int, most: int = MOST_ROWS) -> IntArray:
     return np.unique((starts[:, None] + np.arange(size)).ravel())
 
 
+def evenly(count: int, most: int) -> IntArray:
+    """So many indices at most, spread evenly over `count` of them."""
+    return np.linspace(0, count - 1, min(count, most)).astype(int)
+
+
 def split_of(name: str) -> str:
     """`train`, `val` or `test`, as a name says; empty where it does not."""
-    found = _SPLIT.search(name.replace("_", "-"))
-    word = found[1].lower() if found else ""
+    match = _SPLIT.search(name.replace("_", "-"))
+    word = match[1].lower() if match else ""
     return "" if not word else "train" if word.startswith("tr") else "test" if word == "test" else "val"
 
 
-def target_among(names: Sequence[str], preferred: str = "") -> str:
-    """The column that is called like a target; the one asked for where it is there."""
-    if preferred in names:
-        return preferred
+def target_among(names: Sequence[str]) -> str:
+    """The column that is called like a target; empty where none is."""
     for name in names:
         if _TARGETS.match(name):
             return name
@@ -204,15 +211,15 @@ def column_of_classes(part: DataPart, counts: Sequence[int]) -> str:
     """The only column whose values are as frequent as the classes that were counted; empty where none is."""
     if part.array or len(counts) < 2 or sum(counts) < _COUNTED:
         return ""
-    wanted = np.sort(np.array(counts, dtype=np.float64))[::-1] / sum(counts)
+    expected_shares = np.sort(np.array(counts, dtype=np.float64))[::-1] / sum(counts)
     fits = []
     for name in (*part.names, *part.words):
         values = part.column(name)
         every = np.array(part.words[name], dtype=str) if values is None else values[np.isfinite(values)]
         shares = np.sort(np.unique(every, return_counts=True)[1])[::-1] / max(1, len(every))
-        if len(shares) == len(wanted) and not part.is_key(name):
+        if len(shares) == len(expected_shares) and not part.is_key(name):
             error = np.sqrt(shares * (1 - shares) / min(sum(counts), len(every)))
-            if (np.abs(shares - wanted) <= 0.01 + 4 * error).all():
+            if (np.abs(shares - expected_shares) <= 0.01 + 4 * error).all():
                 fits.append(name)
     return fits[0] if len(fits) == 1 else ""
 
@@ -223,8 +230,8 @@ def last_column(part: DataPart) -> str:
     words = part.words.get(name)
     if not name or len(part.columns) < 3 or part.is_key(name) or (words is not None and _running(words)):
         return ""
-    few = words is None or 2 <= len(set(words)) <= min(_CLASSES_MOST, len(words) // 8)
-    return name if few else ""
+    has_few_values = words is None or 2 <= len(set(words)) <= min(_CLASSES_MOST, len(words) // 8)
+    return name if has_few_values else ""
 
 
 def is_target_array(name: str) -> bool:
@@ -240,11 +247,11 @@ def from_words(
     words: dict[str, Sequence[str]] = {}
     odd: dict[str, tuple[int, str]] = {}
     for column, values in columns.items():
-        found, strange = _numbers(values)
-        if found is None:
+        parsed, strange = _numbers(values)
+        if parsed is None:
             words[column] = values
         else:
-            numbers[column] = found
+            numbers[column] = parsed
             if strange:
                 odd[column] = (len(strange), strange[0])
     matrix = np.column_stack(list(numbers.values())) if numbers else np.empty((len(rows), 0))
@@ -257,7 +264,7 @@ def from_words(
 
 def _numbers(values: Sequence[str]) -> tuple[FloatArray | None, list[str]]:
     """The values as numbers, NaN where one is missing, and what is neither; None where most are words."""
-    found = np.full(len(values), np.nan)
+    parsed = np.full(len(values), np.nan)
     strange: list[str] = []
     present = 0
     for at, value in enumerate(values):
@@ -266,11 +273,11 @@ def _numbers(values: Sequence[str]) -> tuple[FloatArray | None, list[str]]:
             continue
         present += 1
         try:
-            found[at] = float(text)
+            parsed[at] = float(text)
         except ValueError:
             strange.append(text)
             if len(strange) > 40 and len(strange) > 0.05 * present:
                 return None, []
     if not present or len(strange) > 0.05 * present:
         return None, []
-    return found, strange
+    return parsed, strange

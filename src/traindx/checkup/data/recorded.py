@@ -55,35 +55,35 @@ def check_recording(folder: str | os.PathLike[str], *, seconds: float = SECONDS)
     loaded = _loaded_checkpoints(facts, lines)
     if not data and not loaded:
         return {}
-    found = profile(
+    data_facts = profile(
         data, target=target_in(script), seconds=seconds, lines=lines, classes=_class_counts(facts)
     )
     for path in loaded:
         entry = {"path": path, "name": os.path.basename(path), "line": lines[path]}
         try:
-            found.setdefault("data_checkpoints", []).extend(_damage(path))
+            data_facts.setdefault("data_checkpoints", []).extend(_damage(path))
         except Unreadable as error:
             entry["why"] = str(error).removeprefix(f"{path}: ")
-        found["data_files"].append(entry)
-    found["recording"] = os.fspath(folder)
-    (Path(folder) / FILE).write_text(json.dumps(found))
-    return found
+        data_facts["data_files"].append(entry)
+    data_facts["recording"] = os.fspath(folder)
+    (Path(folder) / FILE).write_text(json.dumps(data_facts))
+    return data_facts
 
 
 def _loaded_checkpoints(facts: Mapping[str, Any], lines: Mapping[str, str]) -> list[str]:
     """The checkpoints that a training read and had not written itself."""
     began = facts.get("started")
     listed = facts.get("files_read")
-    before = {
-        one.get("path")
-        for one in (listed if isinstance(listed, list) else ())
-        if isinstance(one, Mapping)
-        and isinstance(changed := one.get("modified"), float)
+    older_paths = {
+        entry.get("path")
+        for entry in (listed if isinstance(listed, list) else ())
+        if isinstance(entry, Mapping)
+        and isinstance(changed := entry.get("modified"), float)
         and isinstance(began, int | float)
         and changed < began
     }
-    found = [path for path in lines if path.lower().endswith(_CHECKPOINTS) and path in before]
-    return [path for path in found if os.path.getsize(path) <= _CHECKPOINT_MOST][:_CHECKPOINTS_MOST]
+    paths = [path for path in lines if path.lower().endswith(_CHECKPOINTS) and path in older_paths]
+    return [path for path in paths if os.path.getsize(path) <= _CHECKPOINT_MOST][:_CHECKPOINTS_MOST]
 
 
 def _damage(path: str) -> list[dict[str, Any]]:
@@ -110,26 +110,28 @@ def _class_counts(facts: Mapping[str, Any]) -> list[int]:
 
 def files_of(facts: Mapping[str, Any], script: Script | None) -> dict[str, str]:
     """The files that a training read, as far as they are there, and the lines that open them."""
-    found: dict[str, str] = {}
+    lines_by_path: dict[str, str] = {}
     folders: dict[str, str] = {}
     listed = facts.get("files_read")
-    for one in listed if isinstance(listed, list) else ():
-        if not isinstance(one, Mapping) or not isinstance(path := one.get("path"), str):
+    for entry in listed if isinstance(listed, list) else ():
+        if not isinstance(entry, Mapping) or not isinstance(path := entry.get("path"), str):
             continue
-        line = str(one.get("line", ""))
-        if one.get("images"):
+        line = str(entry.get("line", ""))
+        if entry.get("images"):
             folders[path] = line
         elif os.path.isfile(path):
-            found[path] = line
+            lines_by_path[path] = line
     if folders:
         root = os.path.commonpath(list(folders))
         if os.path.isdir(root) and len(Path(root).parts) > 2:
-            found[root] = next(iter(folders.values()))
-    found |= {path: line for path, line in _named(facts, script) if path not in found}
-    return found
+            lines_by_path[root] = next(iter(folders.values()))
+    lines_by_path |= {
+        path: line for path, line in _unreported_files(facts, script) if path not in lines_by_path
+    }
+    return lines_by_path
 
 
-def _named(facts: Mapping[str, Any], script: Script | None) -> Iterator[tuple[str, str]]:
+def _unreported_files(facts: Mapping[str, Any], script: Script | None) -> Iterator[tuple[str, str]]:
     """Files that the script names and that are opened past Python."""
     folder = facts.get("folder")
     if script is None or not isinstance(folder, str):
@@ -178,8 +180,8 @@ def _matched(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]
     if isinstance(target, ast.Name):
         yield target.id, value
     elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-        for one, its in zip(target.elts, value.elts, strict=False):
-            yield from _matched(one, its)
+        for element, its in zip(target.elts, value.elts, strict=False):
+            yield from _matched(element, its)
 
 
 def _column(value: ast.expr) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traindx.checkup.data.part import DataPart
+from traindx.checkup.data.part import DataPart, evenly
 from traindx.core.nouns import FloatArray, IntArray
 
 _ROWS_MOST, _WAVES, _WORDS = 6_000, 300, 600
@@ -39,8 +39,8 @@ class LeftOut:
         """The share of classes that is right, or of the variance that is explained."""
         if self.labels is not None:
             return float((self.predicted.argmax(1) == self.labels).mean())
-        rest = float(((self.truth - self.predicted) ** 2).mean())
-        return 1 - rest / max(float(self.truth.var()), 1e-300)
+        error = float(((self.truth - self.predicted) ** 2).mean())
+        return 1 - error / max(float(self.truth.var()), 1e-300)
 
     @property
     def chance(self) -> float:
@@ -63,9 +63,9 @@ class LeftOut:
         if self.labels is None:
             error = np.abs(self.truth - self.predicted)[:, 0] / max(float(self.truth.std()), 1e-300)
             return float(np.median(error)) - np.minimum(error, 3.0)
-        right = (self.predicted.argmax(1) == self.labels).astype(float)
-        usual = np.bincount(self.labels, right) / np.maximum(1, np.bincount(self.labels))
-        fit: FloatArray = right - usual[self.labels]
+        is_right = (self.predicted.argmax(1) == self.labels).astype(float)
+        usual_fit = np.bincount(self.labels, is_right) / np.maximum(1, np.bincount(self.labels))
+        fit: FloatArray = is_right - usual_fit[self.labels]
         return fit
 
 
@@ -82,11 +82,11 @@ def answers(part: DataPart, *, without: Sequence[str] = (), shift: int = 0) -> L
     if shift:
         at = at[(at + shift >= 0) & (at + shift < len(part))]
     if labels is not None:
-        kept = labels[at + shift]
-        truth = np.eye(int(labels.max()) + 1)[kept]
+        used_labels = labels[at + shift]
+        truth = np.eye(int(labels.max()) + 1)[used_labels]
     else:
         assert values is not None
-        kept, truth = None, values[at + shift][:, None]
+        used_labels, truth = None, values[at + shift][:, None]
         fine = np.isfinite(truth[:, 0])
         at, truth = at[fine], truth[fine]
     if len(at) < 100 or float(truth.std(0).max(initial=0.0)) == 0:
@@ -98,7 +98,7 @@ def answers(part: DataPart, *, without: Sequence[str] = (), shift: int = 0) -> L
         if its_error < error:
             best, error = predicted, its_error
     assert best is not None
-    return LeftOut(at, best, truth, kept)
+    return LeftOut(at, best, truth, used_labels)
 
 
 def features(part: DataPart, without: Sequence[str] = ()) -> FloatArray | None:
@@ -118,26 +118,26 @@ def features(part: DataPart, without: Sequence[str] = ()) -> FloatArray | None:
 
 def _number_features(values: FloatArray) -> list[FloatArray]:
     """By ranks, so that a few odd values do not matter; a second column says where it is missing."""
-    there = np.isfinite(values)
-    if not there.any() or (float(np.ptp(values[there])) == 0 and there.all()):
+    present = np.isfinite(values)
+    if not present.any() or (float(np.ptp(values[present])) == 0 and present.all()):
         return []
-    middle = float(np.median(values[there]))
-    low, high = np.quantile(values[there], (0.01, 0.99))
-    kept = np.clip(np.where(there, values, middle), low, high)
-    scale = float(kept.std())
-    found = [(kept - kept.mean()) / scale] if scale > 0 else []
-    return found if there.all() else [*found, 2.0 * there - 1.0]
+    middle = float(np.median(values[present]))
+    low, high = np.quantile(values[present], (0.01, 0.99))
+    clipped = np.clip(np.where(present, values, middle), low, high)
+    scale = float(clipped.std())
+    columns = [(clipped - clipped.mean()) / scale] if scale > 0 else []
+    return columns if present.all() else [*columns, 2.0 * present - 1.0]
 
 
 def bags(texts: Sequence[str]) -> FloatArray:
     """Which words a text holds, hashed, weighted by how rare they are."""
-    found = np.zeros((len(texts), _WORDS))
+    counts = np.zeros((len(texts), _WORDS))
     for row, text in enumerate(texts):
         for word in set(text.lower().split()[:400]):
-            found[row, zlib.crc32(word.encode()) % _WORDS] = 1.0
-    weight = np.log((1 + len(texts)) / (1 + found.sum(0)))
-    found *= weight
-    return np.asarray(found / np.maximum(1e-9, np.linalg.norm(found, axis=1, keepdims=True)) * 5)
+            counts[row, zlib.crc32(word.encode()) % _WORDS] = 1.0
+    weight = np.log((1 + len(texts)) / (1 + counts.sum(0)))
+    counts *= weight
+    return np.asarray(counts / np.maximum(1e-9, np.linalg.norm(counts, axis=1, keepdims=True)) * 5)
 
 
 def _distinct(part: DataPart) -> IntArray:
@@ -145,39 +145,46 @@ def _distinct(part: DataPart) -> IntArray:
     keys = row_keys(part)
     first = np.unique(np.array(keys), return_index=True)[1] if keys else np.arange(len(part))
     first.sort()
-    if len(first) > _ROWS_MOST:
-        first = first[np.linspace(0, len(first) - 1, _ROWS_MOST).astype(int)]
-    return first
+    return first[evenly(len(first), _ROWS_MOST)]
 
 
 def row_keys(part: DataPart) -> list[int]:
     """A number for the inputs of each row: equal for equal inputs."""
     if part.keys:
         return list(part.keys)
-    columns = [part.numbers[:, part.names.index(name)] for name in part.inputs]
+    inputs = part.inputs
     words = [column for name, column in part.words.items() if name != part.target and not part.is_key(name)]
-    if not columns and not words:
+    if not inputs and not words:
         return []
-    matrix = np.round(np.column_stack(columns), 12) if columns else np.empty((len(part), 0))
+    matrix = np.round(part.matrix(inputs), 12)
     tails = [tuple(w[i].lower().strip() for w in words) for i in range(len(part))]
     return [hash((row.tobytes(), tail)) for row, tail in zip(matrix + 0.0, tails, strict=True)]
 
 
+def group_means(groups: IntArray, truth: FloatArray) -> FloatArray:
+    """For each row the mean of `truth` over the other rows of its group; 0 where there are none."""
+    sums = np.zeros((int(groups.max()) + 1, truth.shape[1]))
+    np.add.at(sums, groups, truth)
+    counts = np.bincount(groups)[groups]
+    means: FloatArray = (sums[groups] - truth) / np.maximum(1, counts - 1)[:, None]
+    return means
+
+
 def _candidates(inputs: FloatArray, text: bool) -> list[FloatArray]:
     """A plane, and planes in random waves of three widths."""
-    found = [inputs]
+    candidates = [inputs]
     if text:
-        return found
+        return candidates
     random = np.random.default_rng(0)
-    some = inputs[random.choice(len(inputs), min(200, len(inputs)), replace=False)]
-    apart = np.sqrt(((some[:, None] - some[None]) ** 2).sum(-1))
-    usual = float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0
+    sampled = inputs[random.choice(len(inputs), min(200, len(inputs)), replace=False)]
+    apart = np.sqrt(((sampled[:, None] - sampled[None]) ** 2).sum(-1))
+    usual_distance = float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0
     waves = random.normal(size=(inputs.shape[1], _WAVES))
     phases = random.uniform(0, 2 * np.pi, _WAVES)
     for width in _WIDTHS:
-        curved = np.cos(inputs @ waves / (usual * width) + phases)
-        found.append(np.hstack([inputs, curved * np.sqrt(2)]))
-    return found
+        curved = np.cos(inputs @ waves / (usual_distance * width) + phases)
+        candidates.append(np.hstack([inputs, curved * np.sqrt(2)]))
+    return candidates
 
 
 def _left_out(inputs: FloatArray, truth: FloatArray) -> tuple[FloatArray, float]:
@@ -187,13 +194,13 @@ def _left_out(inputs: FloatArray, truth: FloatArray) -> tuple[FloatArray, float]
     values, vectors = np.linalg.eigh(inputs.T @ inputs / len(inputs))
     values = np.maximum(values, 0.0)
     turned = inputs @ vectors
-    right = turned.T @ (truth - mean) / len(inputs)
+    projection = turned.T @ (truth - mean) / len(inputs)
     best, error = truth * 0 + mean, float(((truth - mean) ** 2).mean())
     for penalty in _PENALTIES:
         shrunk = 1 / (values + penalty)
-        fitted = turned @ (right * shrunk[:, None])
+        fitted = turned @ (projection * shrunk[:, None])
         weight = (turned**2 @ shrunk) / len(inputs) + 1 / len(inputs)
-        rest = (truth - mean - fitted) / np.maximum(1e-3, 1 - weight)[:, None]
-        if (its_error := float((rest**2).mean())) < error:
-            best, error = truth - rest, its_error
+        residual = (truth - mean - fitted) / np.maximum(1e-3, 1 - weight)[:, None]
+        if (its_error := float((residual**2).mean())) < error:
+            best, error = truth - residual, its_error
     return best, error

@@ -52,9 +52,9 @@ def statistic_facts(path: str, document: Any, parts: Sequence[DataPart]) -> Iter
             for part in parts
             if part.split in ("train", "") and (real := _real(part, len(mean), names)) is not None
         ]
-        found = [_compared(part, real, mean, spread) for part, real in fitting]
-        if found:
-            best = min(found, key=lambda fact: fact["worst"])
+        comparisons = [_compared(part, real, mean, spread) for part, real in fitting]
+        if comparisons:
+            best = min(comparisons, key=lambda fact: fact["worst"])
             yield {"file": os.path.basename(path), "path": path, "key": key, **best}
 
 
@@ -69,44 +69,44 @@ def _pairs(
     for mean, spread in zip(means, spreads, strict=False):
         a, b = document[mean], document[spread]
         if isinstance(a, Mapping) and isinstance(b, Mapping) and set(a) == set(b):
-            names = [str(one) for one in a]
-            values = [_vector([side[one] for one in a]) for side in (a, b)]
+            names = [str(column) for column in a]
+            values = [_vector([side[column] for column in a]) for side in (a, b)]
         else:
             names, values = [], [_vector(a), _vector(b)]
         if values[0] is not None and values[1] is not None and len(values[0]) == len(values[1]):
             yield key, values[0], values[1], names
     by_column = {
-        str(name): one
-        for name, one in document.items()
-        if isinstance(one, Mapping) and {"mean", "std"} <= {str(inner) for inner in one}
+        str(name): entry
+        for name, entry in document.items()
+        if isinstance(entry, Mapping) and {"mean", "std"} <= {str(inner) for inner in entry}
     }
     if len(by_column) > 1:
-        columns = [_vector([one[side] for one in by_column.values()]) for side in ("mean", "std")]
+        columns = [_vector([entry[side] for entry in by_column.values()]) for side in ("mean", "std")]
         if columns[0] is not None and columns[1] is not None:
             yield key, columns[0], columns[1], list(by_column)
         return
-    for name, one in document.items():
-        yield from _pairs(one, f"{key}.{name}" if key else str(name), depth + 1)
+    for name, entry in document.items():
+        yield from _pairs(entry, f"{key}.{name}" if key else str(name), depth + 1)
 
 
 def _vector(value: Any) -> FloatArray | None:
     try:
-        found = np.atleast_1d(np.asarray(value, dtype=np.float64))
+        vector = np.atleast_1d(np.asarray(value, dtype=np.float64))
     except (TypeError, ValueError):
         return None
-    return found if found.ndim == 1 and np.isfinite(found).all() else None
+    return vector if vector.ndim == 1 and np.isfinite(vector).all() else None
 
 
 def _real(part: DataPart, width: int, names: Sequence[str]) -> tuple[list[str], FloatArray] | None:
     """The columns that a stored vector of this width is of; one number is of all pixels of an array."""
     inputs = part.inputs
     if names:
-        kept = [name for name in names if name in part.names]
-        if len(kept) < len(names):
+        known_names = [name for name in names if name in part.names]
+        if len(known_names) < len(names):
             return None
-        return kept, part.numbers[:, [part.names.index(name) for name in kept]]
+        return known_names, part.matrix(known_names)
     if width == len(inputs) and width > 1:
-        return inputs, part.numbers[:, [part.names.index(name) for name in inputs]]
+        return inputs, part.matrix(inputs)
     if width == 1 and part.array and len(part.names) >= _PIXELS and np.nanmin(part.numbers) >= 0:
         return [part.array], part.numbers.reshape(-1, 1)
     return None
@@ -124,16 +124,16 @@ def _compared(
             continue
         off = np.abs(mean * scale - means)[fine] / spreads[fine]
         ratio = np.abs(np.log(spread[fine] * scale / spreads[fine]))
-        wrong = np.maximum(off, ratio)
-        kept = [name for name, one in zip(names, fine, strict=True) if one]
-        at = int(wrong.argmax())
+        deviation = np.maximum(off, ratio)
+        compared_names = [name for name, is_fine in zip(names, fine, strict=True) if is_fine]
+        at = int(deviation.argmax())
         place = int(np.flatnonzero(fine)[at])
         fact = {
             "table": part.name,
-            "columns": len(kept),
-            "wrong": int((wrong > 0.35).sum()),
-            "worst": float(wrong[at]),
-            "column": kept[at],
+            "columns": len(compared_names),
+            "wrong": int((deviation > 0.35).sum()),
+            "worst": float(deviation[at]),
+            "column": compared_names[at],
             "stored_mean": float(mean[place]),
             "stored_std": float(spread[place]),
             "real_mean": float(means[place] / scale),
@@ -162,7 +162,7 @@ def vocabulary_facts(path: str, document: Any, parts: Sequence[DataPart]) -> Ite
             "letters only": [re.findall(r"\w+|[^\w\s]", text.lower()) for text in sample],
             "characters": [list(text) for text in sample],
         }
-        shares = {name: _known(cut, words) for name, cut in cuts.items()}
+        shares = {name: _known_share(cut, words) for name, cut in cuts.items()}
         best = max(shares, key=lambda name: shares[name])
         yield {
             "file": os.path.basename(path),
@@ -177,13 +177,13 @@ def vocabulary_facts(path: str, document: Any, parts: Sequence[DataPart]) -> Ite
 
 def _shifted_ids(document: Any) -> dict[str, Any]:
     """A number that no word has and one that two have: what stands behind the gap has slipped."""
-    if not isinstance(document, Mapping) or not all(type(one) is int for one in document.values()):
+    if not isinstance(document, Mapping) or not all(type(number) is int for number in document.values()):
         return {}
     of_id: dict[int, list[str]] = {}
     for word, number in document.items():
         of_id.setdefault(number, []).append(str(word))
     gaps = sorted(set(range(min(of_id), max(of_id) + 1)) - of_id.keys()) if len(of_id) > 1 else []
-    twice = [number for number, named in of_id.items() if len(named) > 1]
+    twice = [number for number, names in of_id.items() if len(names) > 1]
     if not 0 < len(gaps) <= _SLIPS or not 0 < len(twice) <= _SLIPS:
         return {}
     behind = sum(number > gaps[0] for number in document.values())
@@ -197,28 +197,32 @@ def _vocabulary(path: str, document: Any) -> set[str] | None:
                 document = document[key]
                 break
     if isinstance(document, Mapping) and len(document) >= 20:
-        numbered = all(isinstance(one, int) for one in document.values())
-        words = [str(one) for one in document] if numbered else []
-    elif isinstance(document, list) and len(document) >= 20 and all(isinstance(one, str) for one in document):
+        numbered = all(isinstance(number, int) for number in document.values())
+        words = [str(token) for token in document] if numbered else []
+    elif (
+        isinstance(document, list)
+        and len(document) >= 20
+        and all(isinstance(token, str) for token in document)
+    ):
         name = os.path.basename(path).lower()
         listed = "vocab" in name or "token" in name or "dict" in name
-        words = document if listed and max(len(one.split()) for one in document) <= 2 else []
+        words = document if listed and max(len(token.split()) for token in document) <= 2 else []
     else:
         return None
-    if not words or sum(bool(_PIECES.search(one)) for one in words) > 0.02 * len(words):
+    if not words or sum(bool(_PIECES.search(token)) for token in words) > 0.02 * len(words):
         return None
     return set(words)
 
 
-def _known(cut: Sequence[Sequence[str]], words: set[str]) -> float:
+def _known_share(cut: Sequence[Sequence[str]], words: set[str]) -> float:
     total = sum(map(len, cut))
     return sum(token in words for row in cut for token in row) / max(1, total)
 
 
 def _unknown(cut: Sequence[Sequence[str]], words: set[str]) -> list[str]:
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for row in cut:
         for token in row:
             if token not in words:
-                found[token] = found.get(token, 0) + 1
-    return [token[:30] for token in sorted(found, key=lambda one: -found[one])[:5]]
+                counts[token] = counts.get(token, 0) + 1
+    return [token[:30] for token in sorted(counts, key=lambda token: -counts[token])[:5]]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from traindx.checkup.data.part import DataPart
-from traindx.checkup.data.small_model import LeftOut, answers, features, row_keys
+from traindx.checkup.data.small_model import LeftOut, answers, features, group_means, row_keys
 from traindx.core.nouns import BoolArray, FloatArray, IntArray
 
 _SHIFTS = (-3, -2, -1, 1, 2, 3)
@@ -64,7 +64,7 @@ def _contradictions(part: DataPart, labels: IntArray | None) -> dict[str, Any]:
     for at, (key, label) in enumerate(zip(keys, labels, strict=True)):
         classes.setdefault(key, set()).add(int(label))
         rows.setdefault(key, []).append(at)
-    odd = [key for key, found in classes.items() if len(found) > 1]
+    odd = [key for key, class_set in classes.items() if len(class_set) > 1]
     if not odd:
         return {}
     pairs = Counter(tuple(sorted(classes[key]))[:2] for key in odd)
@@ -97,16 +97,16 @@ def _shifted(part: DataPart, model: LeftOut, in_time: Callable[[], bool]) -> dic
     """Where inputs say nothing of their own target: whether they say that of a row above or below."""
     if _own_order(model):
         return {}
-    found: dict[int, LeftOut] = {}
+    models: dict[int, LeftOut] = {}
     for shift in _SHIFTS:
-        other = answers(part, shift=shift) if in_time() else None
-        if other is not None:
-            found[shift] = other
-    if not found:
+        shifted_model = answers(part, shift=shift) if in_time() else None
+        if shifted_model is not None:
+            models[shift] = shifted_model
+    if not models:
         return {}
-    shift, best = max(found.items(), key=lambda item: item[1].z)
+    shift, best = max(models.items(), key=lambda item: item[1].z)
     if best.z < 8:
-        return {"shifts_tried": len(found)}
+        return {"shifts_tried": len(models)}
     return {"shift": shift, "shifted_score": best.score, "shifted_z": float(best.z)}
 
 
@@ -130,13 +130,14 @@ def _block(part: DataPart, model: LeftOut) -> dict[str, Any]:
         return {}
     inside = np.zeros(n, bool)
     inside[start:end] = True
-    usual = float(fit[~inside].std())
+    usual_spread = float(fit[~inside].std())
     z = float(
-        (fit[~inside].mean() - fit[inside].mean()) / max(1e-9, usual * np.sqrt(1 / length + 1 / (n - length)))
+        (fit[~inside].mean() - fit[inside].mean())
+        / max(1e-9, usual_spread * np.sqrt(1 / length + 1 / (n - length)))
     )
     if z < 5:
         return {}
-    scores = [_score_of(model, one) for one in (inside, ~inside)]
+    scores = [_score_of(model, rows) for rows in (inside, ~inside)]
     chance = _score_of(model, inside, constant=True)
     fact: dict[str, Any] = {
         "block_first": int(part.rows[model.at[start]]),
@@ -162,10 +163,13 @@ def _score_of(model: LeftOut, rows: BoolArray, *, constant: bool = False) -> flo
         return float((model.predicted[rows].argmax(1) == labels).mean())
     if constant:
         return 0.0
-    truth, rest = model.truth[rows], model.truth[rows] - model.predicted[rows]
-    return float(
-        1 - np.median(np.abs(rest)) ** 2 / max(1e-300, np.median(np.abs(truth - np.median(truth))) ** 2)
-    )
+    return _explained(model.truth[rows], model.predicted[rows])
+
+
+def _explained(truth: FloatArray, predicted: FloatArray) -> float:
+    """The share of the spread of the targets that predictions explain, by medians."""
+    spread, residual = np.median(np.abs(truth - np.median(truth))), np.median(np.abs(truth - predicted))
+    return float(1 - residual**2 / max(1e-300, spread**2))
 
 
 def _shifted_score(part: DataPart, model: LeftOut, start: int, end: int, shift: int) -> float:
@@ -178,10 +182,7 @@ def _shifted_score(part: DataPart, model: LeftOut, start: int, end: int, shift: 
         return float((model.predicted[inner].argmax(1) == labels[at]).mean())
     values = part.column(part.target)
     assert values is not None
-    truth, rest = values[at], values[at] - model.predicted[inner, 0]
-    return float(
-        1 - np.median(np.abs(rest)) ** 2 / max(1e-300, np.median(np.abs(truth - np.median(truth))) ** 2)
-    )
+    return _explained(values[at], model.predicted[inner, 0])
 
 
 def _noise(part: DataPart, model: LeftOut) -> dict[str, Any]:
@@ -190,22 +191,21 @@ def _noise(part: DataPart, model: LeftOut) -> dict[str, Any]:
     inputs = features(part)
     if labels is None or inputs is None or len(model.at) < 200:
         return {}
-    ordered = np.sort(model.predicted, axis=1)
-    margin = ordered[:, -1] - ordered[:, -2]
+    margin = _margin(model)
     votes = _votes(inputs[model.at], labels)
     agreed = votes.argmax(1) == model.predicted.argmax(1)
     sure = agreed & (margin >= np.quantile(margin[agreed], 0.5)) if agreed.any() else agreed
-    wrong = model.predicted.argmax(1) != labels
+    is_wrong = model.predicted.argmax(1) != labels
     surest = sure & (margin >= np.quantile(margin[sure], 0.6)) if sure.any() else sure
     fact: dict[str, Any] = {
         "sure": int(sure.sum()),
-        "sure_wrong": int((sure & wrong).sum()),
+        "sure_wrong": int((sure & is_wrong).sum()),
         "surest": int(surest.sum()),
-        "surest_wrong": int((surest & wrong).sum()),
+        "surest_wrong": int((surest & is_wrong).sum()),
     }
-    own = model.predicted[np.arange(len(labels)), labels]
-    odd = np.flatnonzero(wrong & agreed & (margin >= 0.3 * np.median(margin)))
-    odd = odd[np.argsort(own[odd] - model.predicted[odd].max(1))]
+    label_probability = model.predicted[np.arange(len(labels)), labels]
+    odd = np.flatnonzero(is_wrong & agreed & (margin >= 0.3 * np.median(margin)))
+    odd = odd[np.argsort(label_probability[odd] - model.predicted[odd].max(1))]
     names = part.class_names
     fact["suspects"] = [
         {
@@ -219,23 +219,33 @@ def _noise(part: DataPart, model: LeftOut) -> dict[str, Any]:
     return fact | _noisy_group(part, model)
 
 
+def _margin(model: LeftOut) -> FloatArray:
+    """How far the likeliest class of each row is above the second."""
+    ordered = np.sort(model.predicted, axis=1)
+    margin: FloatArray = ordered[:, -1] - ordered[:, -2]
+    return margin
+
+
 def _far_targets(part: DataPart, model: LeftOut) -> dict[str, Any]:
     """Numbers that are far from what the other rows say of them, and from those of the nearest rows."""
     inputs = features(part)
     if inputs is None or len(model.at) < 200:
         return {}
-    truth, rest = model.truth[:, 0], (model.truth - model.predicted)[:, 0]
-    near = _neighbours(inputs[model.at])
-    beside = truth - np.median(truth[near], axis=1)
-    usual = [float(np.median(np.abs(one - np.median(one)))) * 1.4826 for one in (rest, beside, truth)]
-    if min(usual) <= 0:
+    truth, residual = model.truth[:, 0], (model.truth - model.predicted)[:, 0]
+    neighbours = _neighbours(inputs[model.at])
+    deviation = truth - np.median(truth[neighbours], axis=1)
+    spreads = [
+        float(np.median(np.abs(values - np.median(values)))) * 1.4826
+        for values in (residual, deviation, truth)
+    ]
+    if min(spreads) <= 0:
         return {}
-    odd = (np.abs(rest) > _FAR * usual[0]) & (np.abs(beside) > _FAR_BESIDE * usual[1])
+    odd = (np.abs(residual) > _FAR * spreads[0]) & (np.abs(deviation) > _FAR_BESIDE * spreads[1])
     if truth.min() > 0:  # what grows with the number itself is no error
-        ratio = np.log(truth) - np.log(np.median(truth[near], axis=1))
+        ratio = np.log(truth) - np.log(np.median(truth[neighbours], axis=1))
         odd &= np.abs(ratio) > _FAR * float(np.median(np.abs(ratio))) * 1.4826
     far = np.flatnonzero(odd)
-    far = far[np.argsort(-np.abs(rest[far]))]
+    far = far[np.argsort(-np.abs(residual[far]))]
     listed = [
         {
             "row": int(part.rows[model.at[i]]),
@@ -245,8 +255,8 @@ def _far_targets(part: DataPart, model: LeftOut) -> dict[str, Any]:
         for i in far[:_LISTED]
     ]
     # Of a noise that has long tails by nature, few values are this far and many are a little nearer.
-    between = int(((np.abs(rest) > 3.5 * usual[0]) & (np.abs(rest) <= _FAR * usual[0])).sum())
-    clear = 1 - (usual[0] / usual[2]) ** 2
+    between = int(((np.abs(residual) > 3.5 * spreads[0]) & (np.abs(residual) <= _FAR * spreads[0])).sum())
+    clear = 1 - (spreads[0] / spreads[2]) ** 2
     return {
         "far": len(far),
         "far_between": between,
@@ -259,13 +269,13 @@ def _far_targets(part: DataPart, model: LeftOut) -> dict[str, Any]:
 def _neighbours(inputs: FloatArray) -> IntArray:
     """The nearest other rows of each row."""
     squares = (inputs**2).sum(1)
-    found = np.empty((len(inputs), _NEIGHBOURS), np.int64)
+    nearest = np.empty((len(inputs), _NEIGHBOURS), np.int64)
     for start in range(0, len(inputs), 500):
         stop = min(len(inputs), start + 500)
         apart = squares[None] - 2 * inputs[start:stop] @ inputs.T
         apart[np.arange(stop - start), np.arange(start, stop)] = np.inf
-        found[start:stop] = np.argpartition(apart, _NEIGHBOURS, axis=1)[:, :_NEIGHBOURS]
-    return found
+        nearest[start:stop] = np.argpartition(apart, _NEIGHBOURS, axis=1)[:, :_NEIGHBOURS]
+    return nearest
 
 
 def _votes(inputs: FloatArray, labels: IntArray) -> FloatArray:
@@ -280,14 +290,13 @@ def _noisy_group(part: DataPart, model: LeftOut) -> dict[str, Any]:
     Sure is a model that does not know the groups: one that does is unsure where their labels are wrong.
     """
     groups_of = part.groups
-    known = [name for name in groups_of if name in part.words]
-    plain = answers(part, without=known) if known else model
+    word_groups = [name for name in groups_of if name in part.words]
+    plain = answers(part, without=word_groups) if word_groups else model
     if plain is None or plain.labels is None or not groups_of:
         return {}
-    ordered = np.sort(plain.predicted, axis=1)
-    margin = ordered[:, -1] - ordered[:, -2]
+    margin = _margin(plain)
     sure = margin >= np.quantile(margin, 0.6)
-    wrong = (plain.predicted.argmax(1) != plain.labels) & (model.predicted.argmax(1) != model.labels)
+    is_wrong = (plain.predicted.argmax(1) != plain.labels) & (model.predicted.argmax(1) != model.labels)
     best: dict[str, Any] = {}
     for name, codes in groups_of.items():
         groups = codes[model.at]
@@ -296,8 +305,8 @@ def _noisy_group(part: DataPart, model: LeftOut) -> dict[str, Any]:
             outside = (groups != code) & sure
             if inside.sum() < 25 or outside.sum() < 25:
                 continue
-            rates = [float(wrong[one].mean()) for one in (inside, outside)]
-            pooled = float(wrong[inside | outside].mean())
+            rates = [float(is_wrong[side].mean()) for side in (inside, outside)]
+            pooled = float(is_wrong[inside | outside].mean())
             spread = np.sqrt(pooled * (1 - pooled) * (1 / inside.sum() + 1 / outside.sum()))
             z = float((rates[0] - rates[1]) / max(1e-9, spread))
             if z > best.get("group_z", 5.0):
@@ -330,15 +339,17 @@ def _giveaway(part: DataPart, model: LeftOut) -> dict[str, Any]:
     score, name, gaps = best
     if not name or score < 0.9:
         return {}
-    others = answers(part, without=(name,))
+    without_column = answers(part, without=(name,))
     one_to_one = labels is not None and _renames(part, name, model)
     return {
         "alone": score,
         "alone_column": name,
         "alone_by_gaps": gaps,
         "alone_renames": one_to_one,
-        "without": max(others.score, others.chance) if others is not None else model.chance,
-        "without_z": float(others.z) if others is not None else 0.0,
+        "without": max(without_column.score, without_column.chance)
+        if without_column is not None
+        else model.chance,
+        "without_z": float(without_column.z) if without_column is not None else 0.0,
     }
 
 
@@ -352,29 +363,26 @@ def _renames(part: DataPart, name: str, model: LeftOut) -> bool:
 
 def _alone(values: FloatArray, labels: IntArray | None, model: LeftOut, *, only_gaps: bool) -> float | None:
     values = values[model.at]
-    there = np.isfinite(values)
+    present = np.isfinite(values)
     if only_gaps:
-        if there.all() or labels is None:
+        if present.all() or labels is None:
             return None
-        return _by_cells(there.astype(np.int64), model)
-    if not there.any() or float(np.ptp(values[there])) == 0:
+        return _by_cells(present.astype(np.int64), model)
+    if not present.any() or float(np.ptp(values[present])) == 0:
         return None
-    distinct = np.unique(values[there])
+    distinct = np.unique(values[present])
     if len(distinct) > 40:
-        edges = np.unique(np.quantile(values[there], np.linspace(0, 1, 41)[1:-1]))
-        cells = np.searchsorted(edges, np.where(there, values, 0.0))
+        edges = np.unique(np.quantile(values[present], np.linspace(0, 1, 41)[1:-1]))
+        cells = np.searchsorted(edges, np.where(present, values, 0.0))
     else:
-        cells = np.searchsorted(distinct, np.where(there, values, distinct[0]))
-    return _by_cells(np.where(there, cells + 1, 0), model)
+        cells = np.searchsorted(distinct, np.where(present, values, distinct[0]))
+    return _by_cells(np.where(present, cells + 1, 0), model)
 
 
 def _by_cells(cells: IntArray, model: LeftOut) -> float:
     """How well the other rows of the same cell predict the target."""
-    truth = model.truth
-    sums = np.zeros((int(cells.max()) + 1, truth.shape[1]))
-    np.add.at(sums, cells, truth)
-    counts = np.bincount(cells)[cells]
-    others = (sums[cells] - truth) / np.maximum(1, counts - 1)[:, None]
+    truth, cell_means = model.truth, group_means(cells, model.truth)
     if model.labels is not None:
-        return float(((others.argmax(1) == model.labels) & (counts > 1)).mean())
-    return float(1 - ((truth - others) ** 2).mean() / max(1e-300, float(truth.var())))
+        shared = np.bincount(cells)[cells] > 1
+        return float(((cell_means.argmax(1) == model.labels) & shared).mean())
+    return float(1 - ((truth - cell_means) ** 2).mean() / max(1e-300, float(truth.var())))

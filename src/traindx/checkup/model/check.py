@@ -48,23 +48,23 @@ def run_of_model(
 
     began = time.monotonic()
     with unchanged(model):
-        given = _given(request, model, images_last)
-        batches, loss_fn = given.batches, given.loss
+        data = _model_data(request, model, images_last)
+        batches, loss_fn = data.batches, data.loss
         begun = _begun(model, batches, loss_fn)
         facts, series = _measured(begun or model, batches, loss_fn)
         if begun is not None:
-            given = replace(given, chosen="; ".join(filter(None, (given.chosen, _BEGUN))))
+            data = replace(data, chosen="; ".join(filter(None, (data.chosen, _BEGUN))))
         if request.overfit:
             facts["overfit"] = _overfitted(model, batches[0], loss_fn)
         if request.curvature:
             from traindx.checkup.curvature.measure import curvature
 
             facts["curvature"] = curvature(model, batches, loss_fn, lr=request.lr)
-    for row in facts["hardest"] if given.rows is not None else ():
-        row["index"] = int(given.rows[row["index"]])
+    for row in facts["hardest"] if data.rows is not None else ():
+        row["index"] = int(data.rows[row["index"]])
     facts["loss_check"]["seconds"] = time.monotonic() - began
-    parameters = sum(one.numel() for one in model.parameters())
-    found = checked(
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    checked_run = checked(
         request,
         "model",
         {**(known or {}), **facts},
@@ -73,9 +73,9 @@ def run_of_model(
         summary=f"{type(model).__name__}, {parameters:,} parameters; {len(batches)} batches of "
         f"{batches[0].rows:,} samples, loss {facts['loss_check']['loss']:.4g}",
         more=_MORE,
-        chosen=given.chosen,
+        chosen=data.chosen,
     )
-    return replace(found, series=series)
+    return replace(checked_run, series=series)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class _Given:
     chosen: str = ""
 
 
-def _given(request: CheckRequest, model: Any, images_last: bool) -> _Given:
+def _model_data(request: CheckRequest, model: Any, images_last: bool) -> _Given:
     from traindx.checkup.model.samples import is_sample_file, loss_in_shape, sample_batches, samples_of
 
     if not is_sample_file(request.data):
@@ -112,14 +112,18 @@ def _begun(model: Any, batches: Sequence[LabelledBatch], loss_fn: Any) -> Any:
     """
     import torch
 
-    matrices = [one for one in model.parameters() if one.requires_grad and one.dim() > 1]
-    if not any(int(one.count_nonzero()) == 0 for one in matrices):
+    matrices = [
+        parameter for parameter in model.parameters() if parameter.requires_grad and parameter.dim() > 1
+    ]
+    if not any(int(matrix.count_nonzero()) == 0 for matrix in matrices):
         return None
     try:
         twin = copy.deepcopy(model).train()
     except Exception:  # not every model can be copied; it is then measured as it is
         return None
-    optimizer = torch.optim.Adam([one for one in twin.parameters() if one.requires_grad], lr=1e-3)
+    optimizer = torch.optim.Adam(
+        [parameter for parameter in twin.parameters() if parameter.requires_grad], lr=1e-3
+    )
     for at in range(_BEGIN_STEPS):
         optimizer.zero_grad()
         loss_on(twin, batches[at % len(batches)], loss_fn)[1].backward()
@@ -211,8 +215,8 @@ def _series(sums: Any, probe: Any, batches: Sequence[LabelledBatch]) -> dict[str
             layers[layer] = layers.get(layer, 0.0) + (norm * norm if norm == norm else 0.0)
         for layer, square in layers.items():
             curves.setdefault(f"grad_norm/{layer}", []).append(math.sqrt(square))
-        known = [norm for norm, reached in zip(norms, sums.reached, strict=True) if reached]
-        curves["grad_norm"].append(math.sqrt(sum(norm * norm for norm in known)))
+        reached_norms = [norm for norm, reached in zip(norms, sums.reached, strict=True) if reached]
+        curves["grad_norm"].append(math.sqrt(sum(norm * norm for norm in reached_norms)))
     for row, samples in zip(probe.rows(), probe.samples.values(), strict=True):
         for key, name in (
             ("mean", "mean"),
@@ -221,14 +225,12 @@ def _series(sums: Any, probe: Any, batches: Sequence[LabelledBatch]) -> dict[str
             ("flat_share", "saturated_share"),
         ):
             if key in samples[0]:
-                curves[f"activation_{name}/{row['name']}"] = [one[key] for one in samples]
+                curves[f"activation_{name}/{row['name']}"] = [sample[key] for sample in samples]
         if "dead_share" in row and sum(batch.rows for batch in batches) >= 256:
             curves[f"activation_dead_share/{row['name']}"] = [row["dead_share"]]
     data = Batches()
     for at, batch in enumerate(batches):
-        first = next(
-            (one for one in (*batch.arguments, *batch.keywords.values()) if hasattr(one, "shape")), None
-        )
+        first = batch.first
         for front, values in (
             ("input", data.input(first, at) if first is not None else {}),
             ("target", data.targets(batch.target) if hasattr(batch.target, "shape") else {}),
@@ -250,7 +252,9 @@ def _overfitted(model: Any, batch: LabelledBatch, loss_fn: Any) -> dict[str, flo
     for module in twin.modules():
         if "dropout" in type(module).__name__.lower():
             module.eval()
-    optimizer = torch.optim.Adam([one for one in twin.parameters() if one.requires_grad], lr=_FIT_RATE)
+    optimizer = torch.optim.Adam(
+        [parameter for parameter in twin.parameters() if parameter.requires_grad], lr=_FIT_RATE
+    )
     losses = []
     for _ in range(_FIT_STEPS):
         loss = loss_on(twin, batch, loss_fn)[1]

@@ -33,13 +33,16 @@ class LayerTable:
         from traindx.core.number_text import short
 
         columns = [
-            one for one in (*_COLUMNS, "dead_share", "flat_share") if any(one in row for row in self.rows)
+            name for name in (*_COLUMNS, "dead_share", "flat_share") if any(name in row for row in self.rows)
         ]
         cells = [[self.what, *columns]]
         cells += [
             [
                 row["name"],
-                *("" if row.get(one) is None else short(float(f"{row[one]:.3g}")) for one in columns),
+                *(
+                    "" if row.get(column) is None else short(float(f"{row[column]:.3g}"))
+                    for column in columns
+                ),
             ]
             for row in self.rows
         ]
@@ -74,10 +77,12 @@ def gradients(model: Any, loader: Any = None, loss_fn: Callable[[Any, Any], Any]
     from traindx.checkup.model.unchanged import unchanged
     from traindx.core.nouns import Unreadable
 
-    named = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
+    parameters = [
+        (name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad
+    ]
     if loader is None:
-        found = [one.grad for _, one in named]
-        if all(one is None for one in found):
+        grads = [parameter.grad for _, parameter in parameters]
+        if all(gradient is None for gradient in grads):
             raise ValueError(
                 "no parameter has a gradient: call it after backward(), or give a loader and a loss."
             )
@@ -88,10 +93,12 @@ def gradients(model: Any, loader: Any = None, loss_fn: Callable[[Any, Any], Any]
             batch = batches_of(loader, 1, model)[0]
             with unchanged(model):
                 loss = loss_on(model, batch, loss_fn)[1]
-                found = list(torch.autograd.grad(loss, [one for _, one in named], allow_unused=True))
+                grads = list(
+                    torch.autograd.grad(loss, [parameter for _, parameter in parameters], allow_unused=True)
+                )
         except Unreadable as error:
             raise ValueError(str(error)) from None
-    rows = tuple(gradient_row(name, one) for (name, _), one in zip(named, found, strict=True))
+    rows = tuple(gradient_row(name, gradient) for (name, _), gradient in zip(parameters, grads, strict=True))
     return LayerTable("gradients", rows, tuple(_gradient_problems(rows)))
 
 
@@ -103,7 +110,7 @@ def gradient_row(name: str, gradient: Any) -> dict[str, Any]:
 def tensor_row(tensor: Any) -> dict[str, Any]:
     values = tensor.detach().float()
     finite = bool(values.isfinite().all())
-    low, high = (float(one) for one in values.aminmax()) if values.numel() else (0.0, 0.0)
+    low, high = (float(value) for value in values.aminmax()) if values.numel() else (0.0, 0.0)
     return {
         "norm": float(values.norm()),
         "mean": float(values.mean()),
@@ -122,13 +129,13 @@ def _gradient_problems(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     large = [row["name"] for row in rows if row.get("norm", 0) > _EXPLODED and row["finite"]]
     norms = [row["norm"] for row in rows if row.get("finite") and row["norm"] > 0]
     if broken:
-        yield f"Error: NaN or Inf in the gradients of {_some(broken)}. Check loss, inputs and learning rate."
+        yield f"Error: NaN or Inf in the gradients of {_names(broken)}. Check loss, inputs and learning rate."
     if absent:
-        yield f"Error: no gradient reaches {_some(absent)}. Look for detach(), no_grad() or unused layers."
+        yield f"Error: no gradient reaches {_names(absent)}. Look for detach(), no_grad() or unused layers."
     if zero:
-        yield f"Warning: the gradients of {_some(zero)} are exactly 0. Look for dead units or a cut graph."
+        yield f"Warning: the gradients of {_names(zero)} are exactly 0. Look for dead units or a cut graph."
     if large:
-        yield f"Warning: the gradients of {_some(large)} exceed {_EXPLODED:g}. Clip them, or lower the rate."
+        yield f"Warning: the gradients of {_names(large)} exceed {_EXPLODED:g}. Clip them, or lower the rate."
     if norms and max(norms) < _VANISHED:
         yield f"Warning: all gradients are below {_VANISHED:g}. They vanish, or the model is at rest."
     third = max(1, len(norms) // 3)
@@ -145,9 +152,9 @@ def activations(model: Any, batch: Any) -> LayerTable:
     from traindx.checkup.model.passes import OutputHooks
     from traindx.checkup.model.unchanged import unchanged
 
-    made: LabelledBatch = batch_of(batch, model)
+    labelled: LabelledBatch = batch_of(batch, model)
     with unchanged(model), torch.no_grad(), OutputHooks(model) as probe:
-        model(*made.arguments, **made.keywords)
+        model(*labelled.arguments, **labelled.keywords)
     rows = tuple(probe.rows())
     return LayerTable("activations", rows, tuple(_activation_problems(rows)))
 
@@ -157,17 +164,17 @@ def _activation_problems(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     dead = [row["name"] for row in rows if (row.get("dead_share") or 0) >= _DEAD]
     flat = [row["name"] for row in rows if (row.get("flat_share") or 0) >= _FLAT]
     if broken:
-        yield f"Error: NaN or Inf comes out of {_some(broken)}."
+        yield f"Error: NaN or Inf comes out of {_names(broken)}."
     if dead:
-        yield f"Warning: half of the units of {_some(dead)} or more give 0 for every sample of the batch."
+        yield f"Warning: half of the units of {_names(dead)} or more give 0 for every sample of the batch."
     if flat:
-        yield f"Warning: half of the outputs of {_some(flat)} or more are saturated: little gradient passes."
+        yield f"Warning: half of the outputs of {_names(flat)} or more are saturated: little gradient passes."
     spreads = [row["std"] for row in rows if math.isfinite(row["std"]) and row["std"] > 0]
     if len(spreads) > 3 and not 1e-4 < spreads[-1] / spreads[0] < 1e4:
         change = spreads[-1] / spreads[0]
         yield f"Warning: the spread of the signal changes by {change:.1e} from input to output."
 
 
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more
+def _names(names: Sequence[str]) -> str:
+    more_text = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more_text

@@ -69,43 +69,46 @@ def _module(text: str) -> Any:
 def _with_weights(model: Any, request: CheckRequest) -> LoadedModel:
     """The weights of a file in the model, as far as names and shapes agree; the facts say what does not."""
     checkpoint = opened(request.targets[0], trust_code=request.trust_code)
-    stored = {one.name: one for one in checkpoint.tensors}
-    own = model.state_dict()
-    names = _names_in_file(list(own), list(stored))
-    missing = [name for name in own if names[name] not in stored]
+    stored = {tensor.name: tensor for tensor in checkpoint.tensors}
+    model_state = model.state_dict()
+    names = _names_in_file(list(model_state), list(stored))
+    missing = [name for name in model_state if names[name] not in stored]
     unexpected = sorted(set(stored) - set(names.values()))
     other_shape = [
         f"{name} {tuple(value.shape)}, stored {stored[names[name]].shape}"
-        for name, value in own.items()
+        for name, value in model_state.items()
         if names[name] in stored and tuple(value.shape) != stored[names[name]].shape
     ]
     import numpy as np
     import torch
 
     loaded = 0
-    for name, value in own.items():
-        kept = stored.get(names[name])
-        if kept is not None and kept.shape == tuple(value.shape):
+    for name, value in model_state.items():
+        stored_tensor = stored.get(names[name])
+        if stored_tensor is not None and stored_tensor.shape == tuple(value.shape):
             with torch.no_grad():
-                value.copy_(torch.from_numpy(np.array(kept.load())))
+                value.copy_(torch.from_numpy(np.array(stored_tensor.load())))
             loaded += 1
     if not loaded:
         raise Unreadable(
             f"{request.targets[0]}: none of its {len(stored)} tensors fits {request.model} (stored "
-            f"{', '.join([*stored][:2])}; the model has {', '.join([*own][:2])})"
+            f"{', '.join([*stored][:2])}; the model has {', '.join([*model_state][:2])})"
         )
     fit = {"missing": missing, "unexpected": unexpected, "other_shape": other_shape}
-    facts = {**measured_checkpoint(checkpoint), "loading": {**fit, "loaded": loaded, "tensors": len(own)}}
+    facts = {
+        **measured_checkpoint(checkpoint),
+        "loading": {**fit, "loaded": loaded, "tensors": len(model_state)},
+    }
     return LoadedModel(model, facts)
 
 
-def _names_in_file(own: list[str], stored: list[str]) -> dict[str, str]:
+def _names_in_file(model_names: list[str], stored: list[str]) -> dict[str, str]:
     """How the file calls the tensors of a model: a wrapper puts something before every name."""
-    if len(own) > 1 and not set(own) & set(stored):
-        fronts = {name.partition(".")[0] for name in own}
-        if len(fronts) == 1 and all("." in name for name in own):
-            return {name: name.partition(".")[2] for name in own}
-    return {name: name for name in own}
+    if len(model_names) > 1 and not set(model_names) & set(stored):
+        fronts = {name.partition(".")[0] for name in model_names}
+        if len(fronts) == 1 and all("." in name for name in model_names):
+            return {name: name.partition(".")[2] for name in model_names}
+    return {name: name for name in model_names}
 
 
 def _program_kind(path: str) -> str:
@@ -144,14 +147,14 @@ def _pickled(path: str) -> Any:
     folders = [os.getcwd(), os.path.dirname(os.path.abspath(path))]
     sys.path[:0] = folders
     try:
-        found = _quietly(path, lambda: torch.load(path, map_location="cpu", weights_only=False))
+        loaded = _quietly(path, lambda: torch.load(path, map_location="cpu", weights_only=False))
     finally:
         del sys.path[: len(folders)]
-    if isinstance(found, Mapping):
-        found = next((one for one in found.values() if isinstance(one, torch.nn.Module)), found)
-    if not isinstance(found, torch.nn.Module):
+    if isinstance(loaded, Mapping):
+        loaded = next((value for value in loaded.values() if isinstance(value, torch.nn.Module)), loaded)
+    if not isinstance(loaded, torch.nn.Module):
         raise Unreadable(f"{path} holds weights and no model: name one, --model train.py:make_model")
-    return found
+    return loaded
 
 
 def _keras_model(path: str) -> Any:
@@ -182,7 +185,7 @@ def _quietly(path: str, load: Callable[[], Any]) -> Any:
             warnings.simplefilter("ignore")
             return load()
     except Exception as error:
-        why = f"{type(error).__name__}: {error_line(error)}"
+        reason = f"{type(error).__name__}: {error_line(error)}"
         if "arbitrary code" in str(error):
-            why = "it holds Python code (a Lambda layer), which is not run"
-        raise Unreadable(f"{path} could not be loaded: {why}") from None
+            reason = "it holds Python code (a Lambda layer), which is not run"
+        raise Unreadable(f"{path} could not be loaded: {reason}") from None

@@ -31,10 +31,14 @@ class LabelledBatch:
     target: Any
 
     @property
+    def first(self) -> Any:
+        """The first array or tensor that the model is given; None where there is none."""
+        inputs = (*self.arguments, *self.keywords.values())
+        return next((value for value in inputs if hasattr(value, "shape")), None)
+
+    @property
     def rows(self) -> int:
-        first = next(
-            (one for one in (*self.arguments, *self.keywords.values()) if hasattr(one, "shape")), None
-        )
+        first = self.first
         return int(first.shape[0]) if first is not None and len(first.shape) else 1
 
 
@@ -48,7 +52,7 @@ def object_of(text: str) -> Any:
         names = runpy.run_path(path, run_name="traindx_check")
         if name not in names:
             raise Unreadable(f"{path} has no {name}")
-        return _called(names[name], text)
+        return _called_if_function(names[name], text)
     except Unreadable:
         raise
     except (Exception, SystemExit) as error:
@@ -57,19 +61,20 @@ def object_of(text: str) -> Any:
         sys.path.pop(0)
 
 
-def _called(found: Any, text: str) -> Any:
+def _called_if_function(value: Any, text: str) -> Any:
     import torch
 
-    if isinstance(found, torch.nn.Module) or not callable(found) or hasattr(found, "__iter__"):
-        return found
+    if isinstance(value, torch.nn.Module) or not callable(value) or hasattr(value, "__iter__"):
+        return value
     needed = [
-        one.name
-        for one in inspect.signature(found).parameters.values()
-        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+        parameter.name
+        for parameter in inspect.signature(value).parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
     ]
     if needed:
         raise Unreadable(f"{text} needs arguments ({', '.join(needed)}): name a function that needs none")
-    return found()
+    return value()
 
 
 def loss_of(loss: Any) -> Callable[[Any, Any], Any] | None:
@@ -91,12 +96,12 @@ def _loss_in(path: str, name: str) -> Callable[[Any, Any], Any]:
     if not os.path.isfile(path):
         raise Unreadable(f"{path}: there is no such file")
     try:
-        found = runpy.run_path(path, run_name="traindx_check").get(name)
+        function = runpy.run_path(path, run_name="traindx_check").get(name)
     except (Exception, SystemExit) as error:
         raise Unreadable(f"{path}:{name} failed with {type(error).__name__}: {error_line(error)}") from None
-    if not callable(found):
+    if not callable(function):
         raise Unreadable(f"{path} has no function {name} of output and target")
-    return found  # type: ignore[no-any-return]
+    return function  # type: ignore[no-any-return]
 
 
 def batches_of(loader: Any, most: int, model: Any = None) -> list[LabelledBatch]:
@@ -106,14 +111,14 @@ def batches_of(loader: Any, most: int, model: Any = None) -> list[LabelledBatch]
     if isinstance(loader, str | bytes):
         raise Unreadable("the data are a text: give a loader that yields batches of tensors")
     try:
-        found = [batch_of(one, model) for one in itertools.islice(iter(loader), most)]
+        batches = [batch_of(item, model) for item in itertools.islice(iter(loader), most)]
     except Unreadable:
         raise
     except Exception as error:
         raise Unreadable(f"the loader failed with {type(error).__name__}: {error_line(error)}") from None
-    if not found:
+    if not batches:
         raise Unreadable("the loader gives no batch")
-    return found
+    return batches
 
 
 def batch_of(batch: Any, model: Any = None) -> LabelledBatch:
@@ -125,11 +130,11 @@ def batch_of(batch: Any, model: Any = None) -> LabelledBatch:
     if isinstance(batch, Mapping):
         return _of_names({key: _tensor(value) for key, value in batch.items()}, _parameters(model))
     if isinstance(batch, list | tuple) and len(batch) > 1:
-        taken = [one for one in _parameters(model).values() if one.kind in _POSITIONAL]
-        counted = bool(taken) and not any(
-            one.kind is one.VAR_POSITIONAL for one in _parameters(model).values()
+        positional = [parameter for parameter in _parameters(model).values() if parameter.kind in _POSITIONAL]
+        counted = bool(positional) and not any(
+            parameter.kind is parameter.VAR_POSITIONAL for parameter in _parameters(model).values()
         )
-        inputs = min(len(taken), len(batch) - 1) if counted else len(batch) - 1
+        inputs = min(len(positional), len(batch) - 1) if counted else len(batch) - 1
         values = tuple(map(_tensor, batch))
         return LabelledBatch(values[:inputs], {}, values[inputs])
     if isinstance(batch, list | tuple) and len(batch) == 1:
@@ -140,10 +145,12 @@ def batch_of(batch: Any, model: Any = None) -> LabelledBatch:
 def _of_names(batch: dict[str, Any], parameters: Mapping[str, inspect.Parameter]) -> LabelledBatch:
     """A dict by the names of the model's arguments; where none agrees, its inputs in order."""
     label = next((name for name in _LABELS if name in batch), "")
-    by_name = any(one.kind is one.VAR_KEYWORD for one in parameters.values()) or not parameters
-    known = {name: value for name, value in batch.items() if by_name or name in parameters}
-    if known and set(known) != {label}:
-        return LabelledBatch((), known, batch.get(label))
+    by_name = (
+        any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()) or not parameters
+    )
+    keywords = {name: value for name, value in batch.items() if by_name or name in parameters}
+    if keywords and set(keywords) != {label}:
+        return LabelledBatch((), keywords, batch.get(label))
     inputs = [value for name, value in batch.items() if name != label and hasattr(value, "shape")]
     return LabelledBatch(tuple(inputs[: len(parameters)]), {}, batch.get(label))
 
@@ -173,21 +180,23 @@ def loss_on(model: Any, batch: LabelledBatch, loss_fn: Callable[[Any, Any], Any]
     try:
         output = model(*batch.arguments, **batch.keywords)
         if loss_fn is None:
-            own = output.get("loss") if isinstance(output, Mapping) else getattr(output, "loss", None)
-            if own is None:
+            own_loss = output.get("loss") if isinstance(output, Mapping) else getattr(output, "loss", None)
+            if own_loss is None:
                 raise Unreadable(
                     f"the model gives no loss of its own: give --loss ({', '.join(LOSSES)}, or file.py:name)"
                 )
-            return output, own
+            return output, own_loss
         answer = getattr(output, "logits", output)
         return answer, loss_fn(answer, batch.target)
     except Unreadable:
         raise
     except Exception as error:
-        shapes = ", ".join(str(tuple(one.shape)) for one in batch.arguments if hasattr(one, "shape"))
-        why = f"{type(error).__name__}: {error_line(error)}"
+        shapes = ", ".join(
+            str(tuple(argument.shape)) for argument in batch.arguments if hasattr(argument, "shape")
+        )
+        reason = f"{type(error).__name__}: {error_line(error)}"
         raise Unreadable(
-            f"the model and loss do not take the batch (inputs {shapes or '?'}): {why}"
+            f"the model and loss do not take the batch (inputs {shapes or '?'}): {reason}"
         ) from None
 
 

@@ -50,7 +50,7 @@ class OutputHooks:
         return measure
 
     def _measure(self, name: str, shape: Any, values: torch.Tensor) -> None:
-        low, high = (float(one) for one in values.aminmax())
+        low, high = (float(value) for value in values.aminmax())
         sample = {
             "mean": float(values.mean()), "std": float(values.std(unbiased=False)), "min": low, "max": high,
             "zero_share": float((values == 0).float().mean()),
@@ -60,8 +60,10 @@ class OutputHooks:
                 values.flatten(2).transpose(1, 2).flatten(0, 1) if values.dim() > 3 else values.flatten(0, -2)
             )
             alive = (units.abs() > shape.zero).any(0)
-            known = self._alive.get(name)
-            self._alive[name] = alive if known is None or known.shape != alive.shape else known | alive
+            alive_before = self._alive.get(name)
+            self._alive[name] = (
+                alive if alive_before is None or alive_before.shape != alive.shape else alive_before | alive
+            )
         if shape is not None and shape.saturates:
             sample["flat_share"] = float(((values <= shape.low) | (values >= shape.high)).float().mean())
         self.samples.setdefault(name, []).append(sample)
@@ -71,7 +73,7 @@ class OutputHooks:
         for name, samples in self.samples.items():
             row: dict[str, Any] = {"name": name}
             for key in samples[0]:
-                row[key] = sum(one[key] for one in samples) / len(samples)
+                row[key] = sum(sample[key] for sample in samples) / len(samples)
             if name in self._alive:
                 row["dead_share"] = 1.0 - float(self._alive[name].float().mean())
             yield row
@@ -87,12 +89,17 @@ class GradientSums:
     """Gradients of several batches: the norm of each, their mean, and from both how noisy they are."""
 
     def __init__(self, model: nn.Module) -> None:
-        named = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
-        self.names, self.parameters = [name for name, _ in named], [one for _, one in named]
+        parameters = [
+            (name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad
+        ]
+        self.names, self.parameters = (
+            [name for name, _ in parameters],
+            [parameter for _, parameter in parameters],
+        )
         self.norms: list[list[float]] = []
-        self._sums: list[torch.Tensor | None] = [None] * len(named)
-        self._squares = [0.0] * len(named)
-        self.zeros = [0.0] * len(named)
+        self._sums: list[torch.Tensor | None] = [None] * len(parameters)
+        self._squares = [0.0] * len(parameters)
+        self.zeros = [0.0] * len(parameters)
 
     @property
     def reached(self) -> list[bool]:
@@ -108,14 +115,14 @@ class GradientSums:
             norms[at] = float(gradient.norm())
             self._squares[at] += norms[at] ** 2
             self.zeros[at] += 1.0 - int(gradient.count_nonzero()) / max(1, gradient.numel())
-            known = self._sums[at]
-            self._sums[at] = gradient if known is None else known.add_(gradient)
+            total = self._sums[at]
+            self._sums[at] = gradient if total is None else total.add_(gradient)
 
         for parameter in self.parameters:
             parameter.grad = None
         hooks = [
-            one.register_post_accumulate_grad_hook(partial(take, at))  # type: ignore[no-untyped-call]
-            for at, one in enumerate(self.parameters)
+            parameter.register_post_accumulate_grad_hook(partial(take, at))  # type: ignore[no-untyped-call]
+            for at, parameter in enumerate(self.parameters)
         ]
         try:
             loss.backward()
@@ -133,7 +140,7 @@ class GradientSums:
             row: dict[str, Any] = {"name": name, "reached": total is not None}
             if total is not None:
                 norm, weight = float(total.norm()) / count, float(self.parameters[at].detach().norm())
-                low, high = (float(one) / count for one in total.aminmax())
+                low, high = (float(value) / count for value in total.aminmax())
                 row |= {
                     "norm": math.sqrt(self._squares[at] / count),
                     "mean": float(total.mean()) / count,
@@ -152,10 +159,10 @@ class GradientSums:
     def noise_scale(self, batch: int) -> float | None:
         """The batch size at which noise and signal of the gradient are equal (McCandlish et al., 2018)."""
         count = len(self.norms)
-        held = [total for total in self._sums if total is not None]
-        if count < 4 or not held:
+        sums = [total for total in self._sums if total is not None]
+        if count < 4 or not sums:
             return None
-        mean_square = sum((float(total.norm()) / count) ** 2 for total in held)
+        mean_square = sum((float(total.norm()) / count) ** 2 for total in sums)
         square = sum(self._squares) / count
         signal = (count * mean_square - square) / (count - 1)
         noise = batch * (square - mean_square) * count / (count - 1)
@@ -199,11 +206,11 @@ def sample_losses(
         with torch.no_grad():
             losses = loss_on(model, batch, single)[1]
         losses = losses.reshape(losses.shape[0], -1).mean(1) if losses.dim() else losses.reshape(1)
-        whole = (
+        has_classes = (
             torch.is_tensor(batch.target) and batch.target.dim() == 1 and not batch.target.is_floating_point()
         )
         for row, value in enumerate(losses.tolist()):
-            target = {"target": int(batch.target[row])} if whole else {}
+            target = {"target": int(batch.target[row])} if has_classes else {}
             rows.append({"index": at + row, "loss": value, **target})
         at += batch.rows
     return rows
@@ -214,24 +221,24 @@ def _without_reduction(loss_fn: Any) -> Any:
     import inspect
 
     if isinstance(loss_fn, nn.Module) and hasattr(loss_fn, "reduction"):
-        other: Any = copy.copy(loss_fn)
-        other.reduction = "none"
-        return other
+        unreduced: Any = copy.copy(loss_fn)
+        unreduced.reduction = "none"
+        return unreduced
     try:
-        known = loss_fn is not None and "reduction" in inspect.signature(loss_fn).parameters
+        takes_reduction = loss_fn is not None and "reduction" in inspect.signature(loss_fn).parameters
     except (TypeError, ValueError):
-        known = False
-    return (lambda output, target: loss_fn(output, target, reduction="none")) if known else None
+        takes_reduction = False
+    return (lambda output, target: loss_fn(output, target, reduction="none")) if takes_reduction else None
 
 
 def by_class(samples: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Samples and mean loss of each class."""
     classes = sorted({row["target"] for row in samples if "target" in row})
-    found = []
-    for one in classes[:100]:
-        losses = [row["loss"] for row in samples if row.get("target") == one]
-        found.append({"class": one, "samples": len(losses), "loss": sum(losses) / len(losses)})
-    return found
+    rows = []
+    for label in classes[:100]:
+        losses = [row["loss"] for row in samples if row.get("target") == label]
+        rows.append({"class": label, "samples": len(losses), "loss": sum(losses) / len(losses)})
+    return rows
 
 
 def hardest(samples: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -50,14 +50,14 @@ def samples_of(path: str, target: str = "", *, images_last: bool = False) -> Sam
     if os.path.isdir(path):
         if not has_images(path):
             raise Unreadable(f"{path}: a folder with --data holds images, one folder for each class")
-        found = _images(path, images_last)
+        samples = _images(path, images_last)
     elif path.lower().endswith((".npz", ".npy", ".pt", ".pth")):
-        found = _of_arrays(path, _torch_arrays(path) if path[-4] != "." else _numpy_arrays(path), target)
+        samples = _of_arrays(path, _torch_arrays(path) if path[-4] != "." else _numpy_arrays(path), target)
     else:
-        found = _table(path, target)
-    if not found.inputs or not len(found.inputs[0]):
+        samples = _table(path, target)
+    if not samples.inputs or not len(samples.inputs[0]):
         raise Unreadable(f"{path}: it has no inputs that are numbers")
-    return found
+    return samples
 
 
 def _numpy_arrays(path: str) -> dict[str, np.ndarray]:
@@ -81,9 +81,9 @@ def _torch_arrays(path: str) -> dict[str, np.ndarray]:
     if isinstance(saved, list | tuple):
         names = ["inputs", *(f"inputs_{at}" for at in range(2, len(saved)))][: len(saved) - 1]
         saved = dict(zip([*names, "target"], saved, strict=True)) if len(saved) > 1 else {"": saved[0]}
-    if not isinstance(saved, Mapping) or not all(hasattr(one, "numpy") for one in saved.values()):
+    if not isinstance(saved, Mapping) or not all(hasattr(tensor, "numpy") for tensor in saved.values()):
         raise Unreadable(f"{path}: expected tensors: (inputs, target) or a dict of them")
-    return {str(name): one.detach().numpy() for name, one in saved.items()}
+    return {str(name): tensor.detach().numpy() for name, tensor in saved.items()}
 
 
 def _of_arrays(path: str, arrays: Mapping[str, np.ndarray], target: str) -> Samples:
@@ -94,26 +94,27 @@ def _of_arrays(path: str, arrays: Mapping[str, np.ndarray], target: str) -> Samp
     if target and target not in arrays:
         raise Unreadable(f"{path} has no {target}: it holds {', '.join(arrays)}")
     splits = {name: split_of(name) for name in arrays}
-    kept = [name for name in arrays if splits[name] in ("", "train")] or list(arrays)
-    named = target or next((name for name in kept if is_target_array(name)), "")
+    names = [name for name in arrays if splits[name] in ("", "train")] or list(arrays)
+    target_name = target or next((name for name in names if is_target_array(name)), "")
     rows = (
-        len(arrays[named])
-        if named
-        else max((len(arrays[name]) for name in kept if arrays[name].ndim), default=0)
+        len(arrays[target_name])
+        if target_name
+        else max((len(arrays[name]) for name in names if arrays[name].ndim), default=0)
     )
     inputs = [
         name
-        for name in kept
-        if name != named
+        for name in names
+        if name != target_name
         and arrays[name].ndim
         and len(arrays[name]) == rows
         and arrays[name].dtype.kind in "biuf"
     ]
-    said = ", ".join(f"{name} {arrays[name].shape}" for name in inputs)
+    inputs_text = ", ".join(f"{name} {arrays[name].shape}" for name in inputs)
     return Samples(
         tuple(arrays[name] for name in inputs),
-        arrays[named] if named else None,
-        f"inputs {said}; " + (f"target {named}" if named else "no target: none is called like one"),
+        arrays[target_name] if target_name else None,
+        f"inputs {inputs_text}; "
+        + (f"target {target_name}" if target_name else "no target: none is called like one"),
     )
 
 
@@ -128,16 +129,20 @@ def _table(path: str, target: str) -> Samples:
     if not part.target:
         raise Unreadable(f"{path}: no column is called like a target: name it by --target")
     values = part.column(part.target)
-    whole = values is not None and labels is not None and float(values.min()) >= 0
+    has_classes = values is not None and labels is not None and float(values.min()) >= 0
     truth = (
-        values.astype(np.int64) if whole and values is not None else labels if labels is not None else values
+        values.astype(np.int64)
+        if has_classes and values is not None
+        else labels
+        if labels is not None
+        else values
     )
-    matrix = part.numbers[:, [part.names.index(name) for name in names]]
+    matrix = part.matrix(names)
     fine = np.isfinite(matrix).all(1)
-    left = f"; {int((~fine).sum())} rows with missing values left out" if not fine.all() else ""
-    chosen = f"{len(names)} columns of numbers as inputs ({_some(names)})"
+    left_out = f"; {int((~fine).sum())} rows with missing values left out" if not fine.all() else ""
+    chosen = f"{len(names)} columns of numbers as inputs ({_listed(names)})"
     assert truth is not None
-    return Samples((matrix[fine],), truth[fine], f"{chosen}; target {part.target}{left}")
+    return Samples((matrix[fine],), truth[fine], f"{chosen}; target {part.target}{left_out}")
 
 
 def _images(path: str, images_last: bool) -> Samples:
@@ -146,11 +151,11 @@ def _images(path: str, images_last: bool) -> Samples:
     return Samples(
         (np.ascontiguousarray(inputs),),
         labels,
-        f"images of {size} from 0 to 1; target: the folder, {len(classes)} classes ({_some(classes)})",
+        f"images of {size} from 0 to 1; target: the folder, {len(classes)} classes ({_listed(classes)})",
     )
 
 
-def _some(names: Sequence[str]) -> str:
+def _listed(names: Sequence[str]) -> str:
     return ", ".join([*names[:4], *(["..."] if len(names) > 4 else [])])
 
 
@@ -166,7 +171,7 @@ def sample_batches(
     batches = []
     for start in range(0, len(order), _BATCH):
         rows = order[start : start + _BATCH]
-        arguments = tuple(torch.from_numpy(_numbers(one[rows], embeds)) for one in samples.inputs)
+        arguments = tuple(torch.from_numpy(_numbers(array[rows], embeds)) for array in samples.inputs)
         assert samples.target is not None
         kind = np.int64 if samples.classes and not real else np.float32
         target = torch.from_numpy(samples.target[rows].astype(kind))

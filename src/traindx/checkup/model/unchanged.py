@@ -25,10 +25,10 @@ def unchanged(model: Any) -> Iterator[None]:
         yield
     finally:
         with torch.no_grad():
-            for buffer, kept in buffers:
-                buffer.copy_(kept)
-            for parameter, held in gradients:
-                parameter.grad = held
+            for buffer, saved in buffers:
+                buffer.copy_(saved)
+            for parameter, gradient in gradients:
+                parameter.grad = gradient
         for module, training in modes:
             module.training = training
         torch.set_rng_state(streams[0])

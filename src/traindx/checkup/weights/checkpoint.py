@@ -39,7 +39,8 @@ def run(request: CheckRequest) -> Run:
     if len(request.targets) == 1:
         steps = steps_of(checkpoints)[1]
         checkpoints = [
-            one for _, one in sorted(zip(steps, checkpoints, strict=True), key=lambda pair: pair[0])
+            checkpoint
+            for _, checkpoint in sorted(zip(steps, checkpoints, strict=True), key=lambda pair: pair[0])
         ]
     last = checkpoints[-1]
     facts = measured_checkpoint(last)
@@ -49,7 +50,7 @@ def run(request: CheckRequest) -> Run:
     summary = _summary(facts["weights"])
     if len(checkpoints) > 1:
         summary = f"the last of {len(checkpoints)} checkpoints: {summary}"
-    found = checked(
+    checked_run = checked(
         request,
         "weights",
         facts,
@@ -58,9 +59,9 @@ def run(request: CheckRequest) -> Run:
         summary=summary,
         more=_MORE,
         notes=[Note(last.path, text) for text in last.notes],
-        files=[file for one in checkpoints for file in one.files],
+        files=[file for checkpoint in checkpoints for file in checkpoint.files],
     )
-    return _with_series(found, checkpoints)
+    return _with_series(checked_run, checkpoints)
 
 
 def _files_of(target: str) -> list[str]:
@@ -68,7 +69,9 @@ def _files_of(target: str) -> list[str]:
     if not os.path.isdir(target) or shards_of(target):
         return [target]
     paths = [os.path.join(target, name) for name in os.listdir(target) if name.lower().endswith(CHECKPOINTS)]
-    return sorted(paths, key=lambda path: [int(one) for one in re.findall(r"\d+", os.path.basename(path))])
+    return sorted(
+        paths, key=lambda path: [int(digits) for digits in re.findall(r"\d+", os.path.basename(path))]
+    )
 
 
 def _with_series(run: Run, checkpoints: Sequence[Checkpoint]) -> Run:
@@ -104,7 +107,7 @@ def measured_checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
     """All facts of a checkpoint; tensors are read one after another."""
     tensors = list(checkpoint.tensors)
     kinds = kinds_of(tensors)
-    rows = [measured(one, kinds[one.name], checkpoint.layout) for one in tensors]
+    rows = [measured(tensor, kinds[tensor.name], checkpoint.layout) for tensor in tensors]
     _mark_moved_biases(rows)
     return {
         "weights": rows,
@@ -114,15 +117,20 @@ def measured_checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
             "counters": dict(checkpoint.counters),
             "parameters": sum(row["size"] for row in rows),
         },
-        "optimizer_state": [_optimizer(one) for one in checkpoint.optimizers],
+        "optimizer_state": [_optimizer(optimizer) for optimizer in checkpoint.optimizers],
     }
 
 
 def _optimizer(state: StoredOptimizer) -> dict[str, Any]:
     """Settings of its groups, steps taken, and one row for each of its tensors."""
     rows = [
-        {"name": one.name, "shape": list(one.shape), "size": math.prod(one.shape), **statistics(one.load())}
-        for one in state.tensors
+        {
+            "name": tensor.name,
+            "shape": list(tensor.shape),
+            "size": math.prod(tensor.shape),
+            **statistics(tensor.load()),
+        }
+        for tensor in state.tensors
     ]
     groups = [
         {key: value if isinstance(value, int | float | str | bool) else True for key, value in group.items()}

@@ -19,8 +19,8 @@ _SHARDED = (("model.safetensors.index.json", "sharded"), ("pytorch_model.bin.ind
 
 def shards_of(folder: str) -> str:
     """The reader of a folder that is one checkpoint; empty for others."""
-    found = [reader for name, reader in _SHARDED if os.path.exists(os.path.join(folder, name))]
-    return found[0] if found else ""
+    readers = [reader for name, reader in _SHARDED if os.path.exists(os.path.join(folder, name))]
+    return readers[0] if readers else ""
 
 
 def opened(path: str, *, trust_code: bool = False) -> Checkpoint:

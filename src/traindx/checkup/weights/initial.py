@@ -69,10 +69,10 @@ def is_orthogonal(rows: npt.NDArray[Any]) -> bool:
     short_side = rows if rows.shape[0] <= rows.shape[1] else rows.T
     if short_side.shape[0] < 4 or short_side.shape[1] > 1 << 14:
         return False
-    some = np.asarray(short_side[:256], dtype=np.float64)
-    products = some @ some.T
-    length = float(products.trace()) / len(some)
-    return length > 0 and float(np.abs(products / length - np.eye(len(some))).max()) < _OVER * 10
+    sampled = np.asarray(short_side[:256], dtype=np.float64)
+    products = sampled @ sampled.T
+    length = float(products.trace()) / len(sampled)
+    return length > 0 and float(np.abs(products / length - np.eye(len(sampled))).max()) < _OVER * 10
 
 
 def uniform_within(values: npt.NDArray[Any], bound: float) -> bool:
@@ -95,7 +95,7 @@ def _normal(values: npt.NDArray[np.float32], spread: float, expected: float) -> 
 
     # The normal distribution function on a grid: thousands of values are not worth one call each.
     grid = np.linspace(-6, 6, 2001)
-    table = np.array([NormalDist().cdf(float(one)) for one in grid])
+    table = np.array([NormalDist().cdf(float(point)) for point in grid])
     return _kolmogorov(np.interp(np.sort(values.astype(np.float64)) / expected, grid, table)) > _TAIL
 
 

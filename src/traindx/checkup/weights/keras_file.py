@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from traindx.checkup.weights.tensors import Checkpoint, StoredOptimizer, StoredTensor
+from traindx.checkup.weights.tensors import Checkpoint, StoredTensor, by_part, error_line
 from traindx.core import files
 from traindx.core.nouns import Unreadable
 
@@ -29,14 +29,10 @@ def read(path: str) -> Checkpoint:
             in_zip = file.read(2) == b"PK"
         store = h5py.File(_unpacked(path), "r") if in_zip else h5py.File(path, "r")
     except (OSError, zipfile.BadZipFile, KeyError) as error:
-        raise Unreadable(f"{path} is no checkpoint of Keras, or it is damaged: {_line(error)}") from None
-    found = list(_variables(store))
-    model = [one for one in found if not _of_optimizer(one.name)]
+        raise Unreadable(f"{path} is no checkpoint of Keras, or it is damaged: {error_line(error)}") from None
+    model, optimizers, parts = by_part(_variables(store), _of_optimizer)
     if not model:
         raise Unreadable(f"{path} holds no variable of a model")
-    held = [one for one in found if _of_optimizer(one.name)]
-    optimizers = (StoredOptimizer((), held),) if held else ()
-    parts = ("model", "optimizer", "training") if held else ("model",)
     return Checkpoint(path, "Keras", model, "out_last", optimizers, parts=parts, files=(path,))
 
 
@@ -59,7 +55,7 @@ def _variables(store: Any) -> Iterator[StoredTensor]:
         if data.dtype.kind in "fiub":
             # The file stays open as long as one of its data sets is held.
             yield StoredTensor(
-                _named(name, store), tuple(data.shape), str(data.dtype), partial(_values, data)
+                _readable_name(name, store), tuple(data.shape), str(data.dtype), partial(_values, data)
             )
 
 
@@ -67,7 +63,7 @@ def _values(data: Any) -> Any:
     return data[()]
 
 
-def _named(name: str, store: Any) -> str:
+def _readable_name(name: str, store: Any) -> str:
     """`layers/dense/vars/0` -> `dense/kernel`; a normalisation's by their order."""
     front, _, last = name.rpartition("/")
     if not front.endswith("vars") or not last.isdigit():
@@ -85,7 +81,3 @@ def _named(name: str, store: Any) -> str:
 
 def _of_optimizer(name: str) -> bool:
     return name.startswith(("optimizer/", "optimizer_weights/"))
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:160] or type(error).__name__

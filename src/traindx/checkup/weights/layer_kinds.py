@@ -27,11 +27,11 @@ def leaf_of(name: str) -> str:
 
 def kinds_of(tensors: Iterable[StoredTensor]) -> Mapping[str, str]:
     """The kind of every tensor: `dense`, `conv`, `recurrent`, `embedding`, `norm`, `bias`, `norm_mean` ..."""
-    found = list(tensors)
+    stored = list(tensors)
     leaves: dict[str, set[str]] = {}
-    for one in found:
-        leaves.setdefault(layer_of(one.name), set()).add(leaf_of(one.name))
-    return {one.name: _kind(one, leaves[layer_of(one.name)]) for one in found}
+    for tensor in stored:
+        leaves.setdefault(layer_of(tensor.name), set()).add(leaf_of(tensor.name))
+    return {tensor.name: _kind(tensor, leaves[layer_of(tensor.name)]) for tensor in stored}
 
 
 def _kind(tensor: StoredTensor, siblings: set[str]) -> str:
@@ -57,8 +57,8 @@ def _kind(tensor: StoredTensor, siblings: set[str]) -> str:
 def fans(shape: tuple[int, ...], layout: Layout) -> tuple[int, int]:
     """How many inputs and outputs each unit of a weight has."""
     size = 1
-    for one in shape:
-        size *= one
+    for dimension in shape:
+        size *= dimension
     outputs, inputs = (shape[0], shape[1]) if layout == "out_first" else (shape[-1], shape[-2])
     window = size // max(1, inputs * outputs)
     return inputs * window, outputs * window

@@ -98,12 +98,12 @@ def _of_matrix(values: Array, kind: str, layout: Layout) -> dict[str, Any]:
         "gain": rms * math.sqrt(fan_in),
     }
     if kind != "embedding":
-        found = initial_law(_sample(values), fan_in, fan_out, int(values.size))
-        if not found.law and is_orthogonal(rows):
-            found = InitialLaw("orthogonal")
-        if not found.law and kind == "recurrent" and layout == "out_first":
-            found = recurrent_law(values, found)
-        row |= {"initial": found.law, "testable": found.decided}
+        law = initial_law(_sample(values), fan_in, fan_out, int(values.size))
+        if not law.law and is_orthogonal(rows):
+            law = InitialLaw("orthogonal")
+        if not law.law and kind == "recurrent" and layout == "out_first":
+            law = recurrent_law(values, law)
+        row |= {"initial": law.law, "testable": law.decided}
     if rows.size <= _SPECTRUM_MOST:
         row["spectral_norm"] = _spectral_norm(rows.astype(np.float32, copy=False))
     return row

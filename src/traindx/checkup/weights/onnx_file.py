@@ -29,13 +29,13 @@ def read(path: str) -> Checkpoint:
         raise Unreadable(f"{path} is empty")
     try:
         graphs = [value for field, value in _fields(data) if field == _GRAPH]
-        protos = [one for graph in graphs for field, one in _fields(graph) if field == _INITIALISER]
-        found = [_tensor(path, proto) for proto in protos if isinstance(proto, memoryview)]
+        protos = [value for graph in graphs for field, value in _fields(graph) if field == _INITIALISER]
+        initialisers = [_tensor(path, proto) for proto in protos if isinstance(proto, memoryview)]
     except (ValueError, IndexError, TypeError):
         raise Unreadable(f"{path} is no ONNX model, or it is cut off") from None
-    if not found:
+    if not initialisers:
         raise Unreadable(f"{path} holds no initialiser: it is no ONNX model, or one without weights")
-    return Checkpoint(path, "ONNX", found, files=(path,))
+    return Checkpoint(path, "ONNX", initialisers, files=(path,))
 
 
 def _fields(data: Any) -> Iterator[tuple[int, Any]]:
@@ -99,11 +99,11 @@ def _tensor(path: str, proto: memoryview) -> StoredTensor:
 
 
 def _packed(data: Any) -> list[int]:
-    found, at = [], 0
+    values, at = [], 0
     while at < len(data):
         value, at = _integer(data, at)
-        found.append(value)
-    return found
+        values.append(value)
+    return values
 
 
 def _outside(path: str, entry: dict[str, str], size: int) -> memoryview:

@@ -38,12 +38,12 @@ def tensors(path: str) -> Iterator[StoredTensor]:
 def _tensor(path: str, name: str, entry: Any, start: int, size: int) -> StoredTensor:
     try:
         dtype, (begin, end) = DTYPES[entry["dtype"]], entry["data_offsets"]
-        shape = tuple(int(one) for one in entry["shape"])
-        whole = 0 <= begin <= end and min(shape, default=1) >= 0
-        whole = whole and end - begin == math.prod(shape) * width(dtype)
+        shape = tuple(int(length) for length in entry["shape"])
+        is_valid = 0 <= begin <= end and min(shape, default=1) >= 0
+        is_valid = is_valid and end - begin == math.prod(shape) * width(dtype)
     except (KeyError, TypeError, ValueError):
-        whole = False
-    if not whole:
+        is_valid = False
+    if not is_valid:
         raise Unreadable(f"{path}: the header's entry for {name} is not valid")
     if start + end > size:
         raise Unreadable(f"{path} is cut off: {name} ends at byte {start + end:,} of {size:,}")

@@ -24,11 +24,11 @@ _NUMBER = re.compile(r"\d+")
 def steps_of(checkpoints: Sequence[Checkpoint]) -> tuple[str, list[float]]:
     """What they are counted by: their own step or epoch, a number in their names, or their order."""
     for name in ("step", "epoch"):
-        own = [one.counters.get(name) for one in checkpoints]
-        if all(value is not None for value in own) and len(set(own)) == len(own):
-            return name, [float(value) for value in own if value is not None]
-    named = [_NUMBER.findall(os.path.basename(one.path)) for one in checkpoints]
-    last = [float(numbers[-1]) if numbers else math.nan for numbers in named]
+        counts = [checkpoint.counters.get(name) for checkpoint in checkpoints]
+        if all(value is not None for value in counts) and len(set(counts)) == len(counts):
+            return name, [float(value) for value in counts if value is not None]
+    numbers_in_names = [_NUMBER.findall(os.path.basename(checkpoint.path)) for checkpoint in checkpoints]
+    last = [float(numbers[-1]) if numbers else math.nan for numbers in numbers_in_names]
     if len(set(last)) == len(last) and all(map(math.isfinite, last)):
         return "step", last
     return "row", [float(at) for at in range(1, len(checkpoints) + 1)]
@@ -36,27 +36,27 @@ def steps_of(checkpoints: Sequence[Checkpoint]) -> tuple[str, list[float]]:
 
 def movement(before: Checkpoint, after: Checkpoint, kinds: dict[str, str]) -> list[dict[str, Any]]:
     """One row for each tensor that both hold; raises Unreadable where they have none in common."""
-    known = {one.name: one for one in before.tensors}
-    common = [one for one in after.tensors if one.name in known]
+    old_tensors = {tensor.name: tensor for tensor in before.tensors}
+    common = [tensor for tensor in after.tensors if tensor.name in old_tensors]
     if not common:
         raise Unreadable(f"{before.path} and {after.path} have no tensor of one name in common")
-    return [_moved(known[one.name], one, kinds.get(one.name, "")) for one in common]
+    return [_moved(old_tensors[tensor.name], tensor, kinds.get(tensor.name, "")) for tensor in common]
 
 
 def _moved(before: StoredTensor, after: StoredTensor, kind: str) -> dict[str, Any]:
     row: dict[str, Any] = {"name": after.name, "kind": kind, "matrix": kind in MATRICES}
     if before.shape != after.shape:
         return {**row, "shapes": [list(before.shape), list(after.shape)]}
-    old, new = (np.asarray(one.load(), dtype=np.float64).reshape(-1) for one in (before, after))
+    old, new = (np.asarray(tensor.load(), dtype=np.float64).reshape(-1) for tensor in (before, after))
     old_norm, new_norm = float(np.linalg.norm(old)), float(np.linalg.norm(new))
     change = float(np.linalg.norm(new - old))
-    both = old_norm * new_norm
+    norm_product = old_norm * new_norm
     return {
         **row,
         "norm_before": old_norm,
         "norm_after": new_norm,
         "change": change / old_norm if old_norm else (0.0 if not change else math.inf),
-        "cosine": float(old @ new) / both if both and math.isfinite(both) else None,
+        "cosine": float(old @ new) / norm_product if norm_product and math.isfinite(norm_product) else None,
         "largest": float(np.abs(new - old).max()) if new.size else 0.0,
         "equal": bool(np.array_equal(old, new, equal_nan=True)),
         **({"rows": after.shape[0], "rows_still": _still(old, new, after.shape)} if kind in MATRICES else {}),

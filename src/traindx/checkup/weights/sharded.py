@@ -23,17 +23,17 @@ def read(path: str) -> Checkpoint:
     if not isinstance(weight_map, dict) or not weight_map:
         raise Unreadable(f"{os.path.join(folder, index)} names no shard")
     shards = sorted({str(name) for name in weight_map.values()})
-    found: list[StoredTensor] = []
+    stored: list[StoredTensor] = []
     for name in shards:
         shard = os.path.join(folder, name)
         if os.path.basename(name) != name or not os.path.exists(shard):
             raise Unreadable(f"{os.path.join(folder, index)} names the shard {name}, which is not there")
         part = safetensors.read(shard) if name.endswith(".safetensors") else torch_file.read(shard)
-        found += [replace(one, storage=f"{name}:{one.storage}") for one in part.tensors]
-    missing = sorted(set(weight_map) - {one.name for one in found})
+        stored += [replace(tensor, storage=f"{name}:{tensor.storage}") for tensor in part.tensors]
+    missing = sorted(set(weight_map) - {tensor.name for tensor in stored})
     notes = (
         (f"{len(missing)} tensors of the index are in no shard: {', '.join(missing[:3])}",) if missing else ()
     )
     return Checkpoint(
-        path, "sharded", found, files=tuple(os.path.join(folder, one) for one in shards), notes=notes
+        path, "sharded", stored, files=tuple(os.path.join(folder, shard) for shard in shards), notes=notes
     )

@@ -20,15 +20,15 @@ def checkpoint_of(path: str, saved: Any) -> Checkpoint:
         saved = {"tensor": saved}
     if not isinstance(saved, Mapping):
         saved = {"items": list(saved)} if isinstance(saved, list | tuple) else {}
-    optimizers = [one for value in saved.values() for one in _optimizers(value)]
+    optimizers = [state for value in saved.values() for state in _optimizers(value)]
     counters = {
         _COUNTERS[key]: float(value)
         for key, value in saved.items()
         if key in _COUNTERS and isinstance(value, int | float) and not isinstance(value, bool)
     }
     weights = {key: value for key, value in saved.items() if not _other_state(key, value)}
-    found = list(_tensors(weights))
-    if not found:
+    tensors = list(_tensors(weights))
+    if not tensors:
         raise Unreadable(f"{path} holds no tensor that could be a weight")
     parts = ["model", *(["optimizer"] if optimizers else [])]
     parts += (
@@ -38,7 +38,7 @@ def checkpoint_of(path: str, saved: Any) -> Checkpoint:
     return Checkpoint(
         path,
         "PyTorch",
-        _without_front(found),
+        _without_front(tensors),
         optimizers=tuple(map(_stored, optimizers)),
         counters=counters,
         parts=(*parts, *(["training"] if training else [])),
@@ -58,19 +58,19 @@ def _optimizers(value: Any) -> Iterator[Mapping[str, Any]]:
     if isinstance(value, Mapping) and isinstance(value.get("param_groups"), list) and "state" in value:
         yield value
     elif isinstance(value, list | tuple):
-        for one in value[:16]:
-            yield from _optimizers(one) if isinstance(one, Mapping) else ()
+        for item in value[:16]:
+            yield from _optimizers(item) if isinstance(item, Mapping) else ()
 
 
 def _tensors(value: Any, front: str = "", depth: int = 0) -> Iterator[StoredTensor]:
     if _is_tensor(value):
         yield _stored_tensor(front, value)
     elif depth < _DEPTH_MOST and isinstance(value, Mapping):
-        for key, one in value.items():
-            yield from _tensors(one, f"{front}.{key}" if front else str(key), depth + 1)
+        for key, item in value.items():
+            yield from _tensors(item, f"{front}.{key}" if front else str(key), depth + 1)
     elif depth < _DEPTH_MOST and isinstance(value, list | tuple):
-        for number, one in enumerate(value):
-            yield from _tensors(one, f"{front}.{number}" if front else str(number), depth + 1)
+        for number, item in enumerate(value):
+            yield from _tensors(item, f"{front}.{number}" if front else str(number), depth + 1)
 
 
 def _stored_tensor(name: str, tensor: Any) -> StoredTensor:
@@ -92,18 +92,20 @@ def values_of(tensor: Any) -> Any:
         dense = dense.dequantize()
     if dense.is_complex():
         dense = torch.view_as_real(dense)
-    known = (torch.float32, torch.float64, torch.float16, torch.int64, torch.int32, torch.bool)
-    return (dense if dense.dtype in known else dense.float()).numpy()
+    numpy_dtypes = (torch.float32, torch.float64, torch.float16, torch.int64, torch.int32, torch.bool)
+    return (dense if dense.dtype in numpy_dtypes else dense.float()).numpy()
 
 
 def _stored(state: Mapping[str, Any]) -> StoredOptimizer:
     """The tensors of an optimizer by name and parameter, and how many steps it took."""
     entries = state["state"] if isinstance(state["state"], Mapping) else {}
     groups = [dict(group) for group in state["param_groups"] if isinstance(group, Mapping)]
-    steps = [one["step"] for one in entries.values() if isinstance(one, Mapping) and "step" in one]
-    held = sum(len(group.get("params", ())) for group in groups)
+    steps = [entry["step"] for entry in entries.values() if isinstance(entry, Mapping) and "step" in entry]
+    parameter_count = sum(len(group.get("params", ())) for group in groups)
     settings = tuple({key: value for key, value in group.items() if key != "params"} for group in groups)
-    return StoredOptimizer(settings, list(_moments(entries)), tuple(float(one) for one in steps), held)
+    return StoredOptimizer(
+        settings, list(_moments(entries)), tuple(float(step) for step in steps), parameter_count
+    )
 
 
 def _moments(entries: Mapping[Any, Any]) -> Iterator[StoredTensor]:
@@ -117,13 +119,13 @@ def _is_tensor(value: Any) -> bool:
     return hasattr(value, "dtype") and hasattr(value, "numpy") and hasattr(value, "shape")
 
 
-def _without_front(found: list[StoredTensor]) -> list[StoredTensor]:
+def _without_front(tensors: list[StoredTensor]) -> list[StoredTensor]:
     """Names without what all of them begin with: `state_dict.`, `model.`, `module.`."""
     from dataclasses import replace
 
-    while len(found) > 1 and all("." in one.name for one in found):
-        fronts = {one.name.partition(".")[0] for one in found}
+    while len(tensors) > 1 and all("." in tensor.name for tensor in tensors):
+        fronts = {tensor.name.partition(".")[0] for tensor in tensors}
         if len(fronts) > 1 or fronts.pop().isdigit():
             break
-        found = [replace(one, name=one.name.partition(".")[2]) for one in found]
-    return found
+        tensors = [replace(tensor, name=tensor.name.partition(".")[2]) for tensor in tensors]
+    return tensors

@@ -57,6 +57,26 @@ class Checkpoint:
     notes: tuple[str, ...] = ()
 
 
+def by_part(
+    tensors: Iterable[StoredTensor], of_optimizer: Callable[[str], bool]
+) -> tuple[list[StoredTensor], tuple[StoredOptimizer, ...], tuple[str, ...]]:
+    """The tensors of the model, the optimizer's where there are some, and the parts of such a file.
+
+    `of_optimizer` says by its name whether a tensor is the optimizer's.
+    """
+    model, optimizer = list[StoredTensor](), list[StoredTensor]()
+    for tensor in tensors:
+        (optimizer if of_optimizer(tensor.name) else model).append(tensor)
+    if not optimizer:
+        return model, (), ("model",)
+    return model, (StoredOptimizer((), optimizer),), ("model", "optimizer", "training")
+
+
+def error_line(error: BaseException) -> str:
+    """What an error says, in one line."""
+    return " ".join(str(error).split())[:160] or type(error).__name__
+
+
 # Names of dtypes as file formats spell them -> NumPy's; those NumPy lacks are decoded by hand.
 DTYPES: Mapping[str, str] = {
     "F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16",

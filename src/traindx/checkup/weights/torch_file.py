@@ -10,7 +10,7 @@ import zipfile
 from typing import Any
 
 from traindx.checkup.weights.state_parts import checkpoint_of
-from traindx.checkup.weights.tensors import Checkpoint
+from traindx.checkup.weights.tensors import Checkpoint, error_line
 from traindx.core import files
 from traindx.core.nouns import Unreadable
 
@@ -38,11 +38,11 @@ def document(path: str, *, trust_code: bool = False) -> Any:
     except MemoryError:
         raise
     except Exception as error:
-        wanted = _CODE.search(str(error))
-        if not isinstance(error, pickle.UnpicklingError) or wanted is None:
-            raise Unreadable(f"{path} is no checkpoint, or it is damaged: {_line(error)}") from None
+        code = _CODE.search(str(error))
+        if not isinstance(error, pickle.UnpicklingError) or code is None:
+            raise Unreadable(f"{path} is no checkpoint, or it is damaged: {error_line(error)}") from None
         if not trust_code:
-            raise Unreadable(_refusal(path, wanted[1])) from None
+            raise Unreadable(_refusal(path, code[1])) from None
     from traindx.checkup.weights.trusted import exported
 
     return exported(path)
@@ -57,20 +57,16 @@ def _check_zip(path: str) -> None:
             with zipfile.ZipFile(file) as archive:
                 entries = archive.infolist()
     except (zipfile.BadZipFile, OSError, ValueError) as error:
-        raise Unreadable(f"{path} is damaged or cut off: {_line(error)}") from None
+        raise Unreadable(f"{path} is damaged or cut off: {error_line(error)}") from None
     if sum(entry.file_size for entry in entries) > _INFLATED_MOST * os.path.getsize(path) + (1 << 20):
         raise Unreadable(f"{path} would unpack to many times its size: it is no checkpoint of PyTorch's")
     if not any(entry.filename.endswith("data.pkl") for entry in entries):
         raise Unreadable(f"{path} is a zip archive without data.pkl: no checkpoint of PyTorch's")
 
 
-def _refusal(path: str, wanted: str) -> str:
+def _refusal(path: str, code: str) -> str:
     """What a pickle wants to run, and what to do instead."""
     return (
-        f"{path} is a pickle that runs code when it is loaded ({wanted}): it was not loaded. Save "
+        f"{path} is a pickle that runs code when it is loaded ({code}): it was not loaded. Save "
         "model.state_dict() instead, or, if you trust its author, give --trust-code"
     )
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:160] or type(error).__name__

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from traindx.checkup.weights.state_parts import values_of
-from traindx.checkup.weights.tensors import Checkpoint, StoredOptimizer, StoredTensor
+from traindx.checkup.weights.tensors import Checkpoint, StoredTensor, by_part
 from traindx.core import files
 from traindx.core.nouns import Unreadable
 
@@ -49,18 +49,15 @@ def read(path: str) -> Checkpoint:
     source = io.BytesIO(files.read(os.path.join(path, ".metadata")))
     try:
         metadata = _Records(source).load()
-        found = list(_tensors(path, metadata))
+        tensors = list(_tensors(path, metadata))
     except Unreadable:
         raise
     except Exception as error:
-        why = f"{type(error).__name__}: {error}"[:160]
-        raise Unreadable(f"{path}: .metadata is damaged, or holds more than records ({why})") from None
-    held = [one for one in found if one.name.split(".")[0] in ("optim", "optimizer")]
-    model = [one for one in found if one not in held]
+        reason = f"{type(error).__name__}: {error}"[:160]
+        raise Unreadable(f"{path}: .metadata is damaged, or holds more than records ({reason})") from None
+    model, optimizers, parts = by_part(tensors, lambda name: name.split(".")[0] in ("optim", "optimizer"))
     if not model:
         raise Unreadable(f"{path} holds no tensor of a model")
-    optimizers = (StoredOptimizer((), held),) if held else ()
-    parts = ("model", "optimizer", "training") if held else ("model",)
     shards = tuple(os.path.join(path, name) for name in sorted(os.listdir(path)))
     return Checkpoint(path, "torch.distributed", model, optimizers=optimizers, parts=parts, files=shards)
 
@@ -80,7 +77,7 @@ def _assembled(folder: str, shape: tuple[int, ...], entry: Any, pieces: list[tup
     """One tensor of all its pieces."""
     import torch
 
-    whole = torch.zeros(shape, dtype=entry.properties.dtype)
+    assembled = torch.zeros(shape, dtype=entry.properties.dtype)
     for index, info in pieces:
         name = os.path.basename(str(info.relative_path))
         with files.opened(os.path.join(folder, name)) as file:
@@ -91,6 +88,6 @@ def _assembled(folder: str, shape: tuple[int, ...], entry: Any, pieces: list[tup
         except Exception:
             raise Unreadable(f"{os.path.join(folder, name)} is damaged or cut off") from None
         starts = tuple(index.offset) if index.offset is not None else (0,) * len(shape)
-        where = tuple(slice(at, at + size) for at, size in zip(starts, piece.shape, strict=True))
-        whole[where] = piece
-    return values_of(whole)
+        place = tuple(slice(at, at + size) for at, size in zip(starts, piece.shape, strict=True))
+        assembled[place] = piece
+    return values_of(assembled)

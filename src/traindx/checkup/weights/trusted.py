@@ -39,12 +39,12 @@ def exported(path: str) -> Any:
         target = os.path.join(folder, "plain.pt")
         command = [sys.executable, "-c", _EXPORT, os.path.abspath(path), target]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=_TIME_MOST, check=False)
+            process = subprocess.run(command, capture_output=True, text=True, timeout=_TIME_MOST, check=False)
         except subprocess.TimeoutExpired:
             raise Unreadable(f"{path} was not loaded within {_TIME_MOST // 60} minutes") from None
-        if done.returncode:
+        if process.returncode:
             last = next(
-                (line for line in reversed(done.stderr.splitlines()) if line.strip()), "it gave no reason"
+                (line for line in reversed(process.stderr.splitlines()) if line.strip()), "it gave no reason"
             )
             raise Unreadable(f"{path} could not be loaded: {last.strip()[:200]}")
         return torch.load(target, map_location="cpu", weights_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from traindx.experiment.runtime.hooks import Hooks, change
-from traindx.experiment.runtime.rate_groups import NO_STEP, with_gradients
+from traindx.experiment.runtime.rate_groups import NO_STEP, drop_gradients, with_gradients
 
 
 @change(knobs=("clip",), above={"limit": 0})
@@ -41,7 +41,9 @@ def clip_value(hooks: Hooks, *, limit: float) -> None:
 
     def clip(optimizer: Any, parameters: list[Any]) -> float:
         del optimizer
-        largest = max(float(one.grad.detach().abs().max()) for one in parameters if one.grad.numel())
+        largest = max(
+            float(parameter.grad.detach().abs().max()) for parameter in parameters if parameter.grad.numel()
+        )
         torch.nn.utils.clip_grad_value_(parameters, limit)
         return largest
 
@@ -49,7 +51,7 @@ def clip_value(hooks: Hooks, *, limit: float) -> None:
 
 
 def _clip_before_steps(
-    hooks: Hooks, what: str, limit: float, clip: Callable[[Any, list[Any]], float]
+    hooks: Hooks, quantity: str, limit: float, clip: Callable[[Any, list[Any]], float]
 ) -> None:
     """`clip(optimizer, parameters)` clips and returns the size before: a norm, or the largest element."""
     largest, steps, clipped = 0.0, 0, 0
@@ -65,13 +67,17 @@ def _clip_before_steps(
         largest = max(largest, size)
         clipped += not size <= limit
         if clipped == 1:
-            hooks.changed(f"{what}s above {limit:g} are clipped, the first {size:.4g}")
+            hooks.changed(f"{quantity}s above {limit:g} are clipped, the first {size:.4g}")
         elif not clipped:
-            hooks.otherwise(f"no {what} was above {limit:g}: the largest in {steps} steps was {largest:.4g}")
+            hooks.otherwise(
+                f"no {quantity} was above {limit:g}: the largest in {steps} steps was {largest:.4g}"
+            )
 
     def end() -> None:
         if clipped:
-            hooks.changed(f"{clipped} of {steps} steps were clipped, the largest {what} was {largest:.4g}")
+            hooks.changed(
+                f"{clipped} of {steps} steps were clipped, the largest {quantity} was {largest:.4g}"
+            )
 
     hooks.otherwise(NO_STEP)
     hooks.at_end(end)
@@ -95,7 +101,7 @@ def loosen_clipping(hooks: Hooks, *, factor: float = 10.0, off: bool = False) ->
             hooks.changed(f"clipping to the norm {limit:g} is off")
             listed = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
             kind = float(args[0] if args else kwargs.get("norm_type", 2.0))
-            return _norm([one.grad for one in listed if one.grad is not None], kind)
+            return _norm([parameter.grad for parameter in listed if parameter.grad is not None], kind)
         hooks.changed(f"clipping to the norm {limit:g} -> {limit * factor:g}")
         return original(parameters, limit * factor, *args, **kwargs)
 
@@ -118,7 +124,9 @@ def _norm(gradients: list[Any], kind: float) -> Any:
 
     if not gradients:
         return torch.tensor(0.0)
-    norms = [torch.linalg.vector_norm(one.detach(), kind).to(gradients[0].device) for one in gradients]
+    norms = [
+        torch.linalg.vector_norm(gradient.detach(), kind).to(gradients[0].device) for gradient in gradients
+    ]
     return torch.linalg.vector_norm(torch.stack(norms), kind)
 
 
@@ -140,15 +148,14 @@ def skip_nonfinite(hooks: Hooks) -> None:
         nonlocal steps, skipped
         steps += 1
         parameters = with_gradients(optimizer)
-        if all(bool(torch.isfinite(_values(one.grad)).all()) for one in parameters):
+        if all(bool(torch.isfinite(_values(parameter.grad)).all()) for parameter in parameters):
             if not skipped:
                 hooks.otherwise(f"all gradients of {steps} steps were finite")
             return
         skipped += 1
         if skipped == 1:
             hooks.changed(f"step {steps} is the first to be left out: its gradients are not finite")
-        for one in parameters:
-            one.grad = None
+        drop_gradients(optimizer)
 
     def end() -> None:
         if skipped:
@@ -187,14 +194,13 @@ def zero_gradients(hooks: Hooks) -> None:
         if not stepped:
             return
         stepped = False
-        most = max(counts.values())
+        most_steps = max(counts.values())
         # One that steps more rarely than another is still gathering.
-        for optimizer in [one for one, count in counts.items() if count >= most - 1]:
+        for optimizer in [candidate for candidate, count in counts.items() if count >= most_steps - 1]:
             parameters = with_gradients(optimizer)
             if parameters and not hooks.has_changed:
                 hooks.changed(_leftover_text(parameters))
-            for one in parameters:
-                one.grad = None
+            drop_gradients(optimizer)
 
     hooks.otherwise("no gradients were left over from the step before: the script clears them itself")
     hooks.after_step(stepping)
@@ -205,7 +211,9 @@ def _leftover_text(parameters: list[Any]) -> str:
     import torch
 
     norms = [
-        torch.linalg.vector_norm(one.grad.detach().float()) for one in parameters if not one.grad.is_sparse
+        torch.linalg.vector_norm(parameter.grad.detach().float())
+        for parameter in parameters
+        if not parameter.grad.is_sparse
     ]
     norm = float(torch.linalg.vector_norm(torch.stack(norms))) if norms else 0.0
     return f"gradients of norm {norm:.4g} left over in {len(parameters)} tensors are cleared before backward"
@@ -229,7 +237,7 @@ def accumulate(hooks: Hooks, *, batches: int) -> None:
             hooks.cannot("LBFGS computes its gradients several times in a step")
         count = counts[optimizer] = counts.get(optimizer, 0) + 1
         pending = sums.setdefault(optimizer, {})
-        for parameter in (one for group in optimizer.param_groups for one in group["params"]):
+        for parameter in (parameter for group in optimizer.param_groups for parameter in group["params"]):
             if parameter.grad is not None:
                 part = parameter.grad.detach() / batches
                 earlier = pending.get(id(parameter))

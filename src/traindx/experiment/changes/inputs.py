@@ -26,7 +26,7 @@ def normalise_inputs(hooks: Hooks) -> None:
     moments_by_input: dict[tuple[int, str], FeatureMoments] = {}
     given_now: dict[int, tuple[Any, FeatureMoments]] = {}
 
-    def called(call: Any, root: Any) -> None:
+    def on_model_call(call: Any, root: Any) -> None:
         if not call.fresh:
             return
         given_now.clear()
@@ -45,7 +45,7 @@ def normalise_inputs(hooks: Hooks) -> None:
 
         call.replace(normalised)
 
-    def judged(loss: Any) -> None:
+    def on_loss_call(loss: Any) -> None:
         if loss.name not in _DISTANCES:
             return
         known_input = given_now.get(loss.target.data_ptr())
@@ -54,8 +54,8 @@ def normalise_inputs(hooks: Hooks) -> None:
             loss.target = moments.normalised(tensor).reshape(loss.target.shape)
 
     hooks.otherwise("no module with parameters was given numbers that are not computed by another")
-    hooks.model_call(called)
-    hooks.loss_call(judged)
+    hooks.model_call(on_model_call)
+    hooks.loss_call(on_loss_call)
 
 
 @change(knobs=("inputs",))
@@ -84,13 +84,13 @@ def zero_inputs(hooks: Hooks) -> None:
         hooks.changed(f"{tensor_text(name, tensor)} is {token} everywhere")
         return torch.full_like(tensor, token)
 
-    def called(call: Any, root: object) -> None:
+    def on_model_call(call: Any, root: object) -> None:
         del root
         if call.fresh:
             call.replace(blank)
 
     hooks.otherwise("no module with parameters was called with tensors that are not computed by another")
-    hooks.model_call(called)
+    hooks.model_call(on_model_call)
 
 
 @change(knobs=("inputs",))
@@ -107,27 +107,31 @@ def shuffle_inputs(hooks: Hooks) -> None:
 
     pools: dict[int, Pool] = {}
 
-    def called(call: Any, root: Any) -> None:
-        named = call.tensors()
-        if not (call.training and call.fresh and any(is_input(*one) for one in named)):
+    def on_model_call(call: Any, root: Any) -> None:
+        named_tensors = call.tensors()
+        if not (call.training and call.fresh and any(is_input(*pair) for pair in named_tensors)):
             return
-        if any(is_structure(name) for name, _ in named):
+        if any(is_structure(name) for name, _ in named_tensors):
             hooks.cannot("the model is given a graph, whose samples are not the rows of its tensors")
-        first = next(one for name, one in named if is_input(name, one))
+        first = next(tensor for name, tensor in named_tensors if is_input(name, tensor))
         rows = first.shape[0] if first.dim() else 0
         movable = [
-            i for i, (name, one) in enumerate(named) if not is_label(name) and one.shape[:1] == (rows,)
+            i
+            for i, (name, tensor) in enumerate(named_tensors)
+            if not is_label(name) and tensor.shape[:1] == (rows,)
         ]
         if not rows or not movable:
             return
-        rows_drawn = pools.setdefault(id(root), Pool()).drawn_together([named[i][1] for i in movable])
+        rows_drawn = pools.setdefault(id(root), Pool()).drawn_together([named_tensors[i][1] for i in movable])
         new = iter(rows_drawn)
-        places = iter(range(len(named)))
-        call.replace(lambda _, one: next(new) if next(places) in movable else one)
-        hooks.changed(f"{tensor_text(*named[movable[0]])} of {type(root).__name__} is another sample's")
+        places = iter(range(len(named_tensors)))
+        call.replace(lambda _, tensor: next(new) if next(places) in movable else tensor)
+        hooks.changed(
+            f"{tensor_text(*named_tensors[movable[0]])} of {type(root).__name__} is another sample's"
+        )
 
     hooks.otherwise("no module with parameters was called with tensors that are not computed by another")
-    hooks.model_call(called)
+    hooks.model_call(on_model_call)
 
 
 @change(knobs=("labels",))
@@ -146,43 +150,45 @@ def shuffle_labels(hooks: Hooks) -> None:
     from traindx.experiment.runtime.torch.labels import LabelParts, is_label, shuffled_target
     from traindx.experiment.runtime.torch.tensors import Pool
 
-    pool, named, parts, labels_reached = Pool(), Pool(), LabelParts(), False
+    pool, label_pool, parts, labels_reached = Pool(), Pool(), LabelParts(), False
 
-    def judged(loss: Any) -> None:
+    def on_loss_call(loss: Any) -> None:
         nonlocal labels_reached
         if loss.training and loss.input.requires_grad and not loss.target.requires_grad:
             labels_reached = True
-            before, loss.target = loss.target, shuffled_target(loss, pool)
-            share = float((before != loss.target).float().mean())
+            old_target, loss.target = loss.target, shuffled_target(loss, pool)
+            share = float((old_target != loss.target).float().mean())
             if share and not hooks.has_changed:
                 hooks.changed(
                     f"targets of {loss.name} are other samples' ({share:.0%} of the first batch differ)"
                 )
 
-    def fetched(batch: Any, source: object, trains: bool) -> Any:
+    def on_batch(batch: Any, source: object, trains: bool) -> Any:
         del source
         if not torch.is_grad_enabled() or labels_reached:
             return batch
         return parts.exchanged(batch, trains, hooks.changed)
 
-    def called(call: Any, root: object) -> None:
+    def on_model_call(call: Any, root: object) -> None:
         nonlocal labels_reached
-        parts.called(call, root)
+        parts.on_model_call(call, root)
         if call.training and any(is_label(name) for name, _ in call.tensors()):
             labels_reached = True
-            call.replace(lambda name, one: named.drawn(one) if is_label(name) and one.dim() else one)
+            call.replace(
+                lambda name, tensor: label_pool.drawn(tensor) if is_label(name) and tensor.dim() else tensor
+            )
             hooks.changed("labels given to the model are other samples'")
 
     def backward() -> None:
         if not labels_reached:
-            why = parts.learn()
-            if why:
-                hooks.cannot(why)
+            reason = parts.learn()
+            if reason:
+                hooks.cannot(reason)
 
     hooks.otherwise("no loss function of torch was given targets, and no DataLoader gave labels")
-    hooks.loss_call(judged)
-    hooks.batch(fetched)
-    hooks.model_call(called)
+    hooks.loss_call(on_loss_call)
+    hooks.batch(on_batch)
+    hooks.model_call(on_model_call)
     hooks.after_backward(backward)
 
 
@@ -202,8 +208,8 @@ def repeat_batch(hooks: Hooks) -> None:
 
     repeating = Repeating(hooks)
     hooks.otherwise("no backward pass was seen after the first step")
-    hooks.batch(repeating.fetched)
-    hooks.model_call(repeating.called)
-    hooks.loss_call(repeating.judged)
+    hooks.batch(repeating.on_batch)
+    hooks.model_call(repeating.on_model_call)
+    hooks.loss_call(repeating.on_loss_call)
     hooks.after_backward(repeating.backward)
     hooks.after_step(repeating.stepped)

@@ -173,11 +173,11 @@ def reduce_on_plateau(hooks: Hooks, *, patience: int = 5, factor: float = 0.1) -
     def evaluated(loss: float) -> None:
         nonlocal evaluations
         evaluations += 1
-        before = unit.param_groups[0]["lr"]
+        old_factor = unit.param_groups[0]["lr"]
         plateau.step(loss)
-        after = unit.param_groups[0]["lr"]
-        if after != before:
-            hooks.changed(f"lr x {after:.4g} from evaluation {evaluations} on")
+        new_factor = unit.param_groups[0]["lr"]
+        if new_factor != old_factor:
+            hooks.changed(f"lr x {new_factor:.4g} from evaluation {evaluations} on")
         if evaluations > patience:
             hooks.otherwise(f"the validation loss never went {patience} evaluations without an improvement")
         else:

@@ -22,15 +22,15 @@ def set_batch_size(hooks: Hooks, *, value: int) -> None:
         if arguments.get("batch_sampler") is not None or size is None:
             hooks.otherwise("the DataLoader's batches are made by a sampler of the script's own")
             return None
-        most = len(arguments["dataset"]) if hasattr(arguments["dataset"], "__len__") else value
-        new = max(1, min(value, most))
+        largest = len(arguments["dataset"]) if hasattr(arguments["dataset"], "__len__") else value
+        new = max(1, min(value, largest))
         if size == new:
             hooks.otherwise(f"the batch size is {size} already")
             return None
         arguments["batch_size"] = new
         return int(size)
 
-    change_loaders(hooks, alter, lambda loader, before: f"batch size {before} -> {loader.batch_size}")
+    change_loaders(hooks, alter, lambda loader, old_size: f"batch size {old_size} -> {loader.batch_size}")
 
 
 @change(knobs=("workers",), least={"value": 0}, most={"value": 64})
@@ -57,7 +57,7 @@ def set_workers(hooks: Hooks, *, value: int) -> None:
                 arguments.pop(name, None)
         return workers
 
-    change_loaders(hooks, alter, lambda _, before: f"workers {before} -> {value}")
+    change_loaders(hooks, alter, lambda _, old_count: f"workers {old_count} -> {value}")
 
 
 @change(knobs=("shuffle",))
@@ -69,15 +69,15 @@ def shuffle_data(hooks: Hooks) -> None:
 
     Out of reach: scripts that slice batches themselves, samplers of the script's own, and iterable datasets.
     """
-    from traindx.experiment.runtime.torch.feeding import change_loaders, in_order, random_order
+    from traindx.experiment.runtime.torch.feeding import RandomOrder, change_loaders, in_order
 
     def alter(arguments: dict[str, Any]) -> bool | None:
-        why = in_order(arguments)
-        if why:
-            hooks.otherwise(why)
+        reason = in_order(arguments)
+        if reason:
+            hooks.otherwise(reason)
             return None
         arguments.pop("shuffle", None)
-        arguments["sampler"] = random_order(arguments["dataset"])
+        arguments["sampler"] = RandomOrder(arguments["dataset"])
         return False
 
     def describe(loader: Any, _: bool) -> str:
@@ -102,7 +102,7 @@ def drop_outliers(hooks: Hooks, *, limit: float = 1e30) -> None:
 
     checked = dropped = 0
 
-    def fetched(batch: Any, source: Any, trains: bool) -> Any:
+    def on_batch(batch: Any, source: Any, trains: bool) -> Any:
         nonlocal checked, dropped
         del source, trains
         tensors = tensors_in(batch)
@@ -117,7 +117,9 @@ def drop_outliers(hooks: Hooks, *, limit: float = 1e30) -> None:
         if not dropped:
             hooks.changed(f"samples with inputs beyond {limit:g}, or not finite, are left out")
         dropped += rows - finite
-        return mapped(batch, "", lambda _, one: one[keep] if one.dim() and len(one) == rows else one)
+        return mapped(
+            batch, "", lambda _, tensor: tensor[keep] if tensor.dim() and len(tensor) == rows else tensor
+        )
 
     def end() -> None:
         if dropped:
@@ -125,4 +127,4 @@ def drop_outliers(hooks: Hooks, *, limit: float = 1e30) -> None:
 
     hooks.otherwise("no DataLoader gave a batch of real numbers")
     hooks.at_end(end)
-    hooks.batch(fetched)
+    hooks.batch(on_batch)

@@ -27,7 +27,7 @@ def pass_logits(hooks: Hooks) -> None:
     for name in ("softmax", "log_softmax", "sigmoid"):
         for owner in ("F", "torch", "Tensor"):
             hooks.function(f"{owner}.{name}", logits.remember(name))
-    hooks.loss_call(logits.judged)
+    hooks.loss_call(logits.on_loss_call)
 
 
 @change(knobs=("class_weights",), above={"power": 0}, alters_loss=True)
@@ -45,7 +45,7 @@ def weight_classes(hooks: Hooks, *, power: float = 1.0) -> None:
 
     counts_by_loss: dict[str, Any] = {}
 
-    def judged(loss: Any) -> None:
+    def on_loss_call(loss: Any) -> None:
         if not loss.training or not loss.input.requires_grad:
             return
         kind = kind_of(loss)
@@ -74,5 +74,5 @@ def weight_classes(hooks: Hooks, *, power: float = 1.0) -> None:
                 report(counts)
 
     hooks.otherwise("no classification loss of torch was called on labels")
-    hooks.loss_call(judged)
+    hooks.loss_call(on_loss_call)
     hooks.at_end(end)

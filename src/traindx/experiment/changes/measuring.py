@@ -23,9 +23,9 @@ def measure_first_step(hooks: Hooks) -> None:
 
     first = FirstStep(hooks)
     hooks.otherwise("no backward pass was seen")
-    hooks.batch(first.fetched)
-    hooks.model_call(first.called)
-    hooks.loss_call(first.judged)
+    hooks.batch(first.on_batch)
+    hooks.model_call(first.on_model_call)
+    hooks.loss_call(first.on_loss_call)
     hooks.before_backward(first.backward)
 
 
@@ -50,11 +50,11 @@ def save_weights(hooks: Hooks) -> None:
         recorder = current()
         if recorder is None or not models:
             return
-        states = [one.state_dict() for one in models]
-        kept = states[0] if len(states) == 1 else dict(enumerate(states))
+        states = [model.state_dict() for model in models]
+        contents = states[0] if len(states) == 1 else dict(enumerate(states))
         with hooks.aside():
-            torch.save(kept, recorder.folder / WEIGHTS_FILE)
-        size = sum(parameter.numel() for one in models for parameter in one.parameters())
+            torch.save(contents, recorder.folder / WEIGHTS_FILE)
+        size = sum(parameter.numel() for model in models for parameter in model.parameters())
         hooks.changed(f"{size:,} parameters of {len(models)} models kept as {WEIGHTS_FILE}")
 
     hooks.otherwise("no model was trained")

@@ -73,7 +73,7 @@ def insert_dropout(hooks: Hooks, *, value: float = 0.2) -> None:
     from traindx.experiment.runtime.torch.activating import followed_by_dropout
 
     def drops(root: Any) -> str:
-        shares = [one.p for one in root.modules() if isinstance(one, nn.modules.dropout._DropoutNd)]
+        shares = [module.p for module in root.modules() if isinstance(module, nn.modules.dropout._DropoutNd)]
         return f"the model has dropout already: {max(shares):g}" if any(shares) else ""
 
     hooks.otherwise("no hidden activation was found")
@@ -155,11 +155,13 @@ def set_bias(hooks: Hooks, *, value: float = 0.01) -> None:
 
     def first(root: Any, call: object) -> None:
         del call
-        layers = [one for one in root.modules() if isinstance(one, nn.Linear | nn.modules.conv._ConvNd)]
-        biases = [one.bias for one in layers if one.bias is not None and one.bias.requires_grad]
+        layers = [
+            module for module in root.modules() if isinstance(module, nn.Linear | nn.modules.conv._ConvNd)
+        ]
+        biases = [layer.bias for layer in layers if layer.bias is not None and layer.bias.requires_grad]
         if biases:
-            before = range_of(torch.cat([one.detach().flatten().cpu() for one in biases]))
-            hooks.changed(f"{type(root).__name__}: {len(biases)} biases of {before} -> {value:g}")
+            old_range = range_of(torch.cat([bias.detach().flatten().cpu() for bias in biases]))
+            hooks.changed(f"{type(root).__name__}: {len(biases)} biases of {old_range} -> {value:g}")
         with torch.no_grad():
             for bias in biases:
                 bias.fill_(value)
@@ -181,7 +183,7 @@ def set_dropout(hooks: Hooks, *, value: float) -> None:
 
     visited: weakref.WeakSet[Any] = weakref.WeakSet()
 
-    def called(call: object, root: Any) -> None:
+    def on_model_call(call: object, root: Any) -> None:
         del call
         if root in visited:
             return
@@ -193,12 +195,12 @@ def set_dropout(hooks: Hooks, *, value: float) -> None:
                 _set(module, "dropout", name)
 
     def _set(module: Any, attribute: str, name: str) -> None:
-        before = getattr(module, attribute)
-        if before == value:
+        old_value = getattr(module, attribute)
+        if old_value == value:
             hooks.otherwise(f"dropout is {value:g} already")
             return
         setattr(module, attribute, value)
-        hooks.changed(f"dropout {before:g} -> {value:g} in {name or type(module).__name__}")
+        hooks.changed(f"dropout {old_value:g} -> {value:g} in {name or type(module).__name__}")
 
     def dropped(original: Any, input: Any, p: float = 0.5, *args: Any, **kwargs: Any) -> Any:
         training = args[0] if args else kwargs.get("training", True)
@@ -217,7 +219,7 @@ def set_dropout(hooks: Hooks, *, value: float) -> None:
         return original(**arguments)
 
     hooks.otherwise("no dropout was found")
-    hooks.model_call(called)
+    hooks.model_call(on_model_call)
     for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout"):
         hooks.function(f"F.{name}", dropped)
     hooks.function("F.scaled_dot_product_attention", attended)
@@ -238,6 +240,6 @@ def force_modes(hooks: Hooks) -> None:
 
     modes = ForcedModes(hooks)
     hooks.otherwise("the model was in the right mode at every call")
-    hooks.model_call(modes.called)
-    hooks.after_model_call(modes.gave)
+    hooks.model_call(modes.on_model_call)
+    hooks.after_model_call(modes.on_output)
     hooks.before_backward(modes.backward)

@@ -68,7 +68,9 @@ def set_weight_decay(hooks: Hooks, *, value: float) -> None:
     from traindx.experiment.runtime.rate_groups import set_in_groups
 
     def new(group: dict[str, Any], groups: list[dict[str, Any]]) -> dict[str, Any]:
-        free = not group.get("weight_decay") and any(one.get("weight_decay") for one in groups)
+        free = not group.get("weight_decay") and any(
+            other_group.get("weight_decay") for other_group in groups
+        )
         return {"weight_decay": value} if "weight_decay" in group and not free else {}
 
     set_in_groups(hooks, new, "weight decay", whole=True)
@@ -95,13 +97,15 @@ def swap_optimizer(hooks: Hooks, *, name: Literal["adamw", "adam", "sgd"], lr: f
     del plain["lr"]
 
     def swap(optimizer: Any, arguments: dict[str, Any]) -> None:
-        before = type(optimizer)
-        if before is kind:
+        old_kind = type(optimizer)
+        if old_kind is kind:
             hooks.otherwise(f"the script trains with {kind.__name__} already")
             return
-        more = _methods_of_its_own(optimizer)
-        if more:
-            hooks.otherwise(f"{before.__name__} is the script's own and has methods of its own ({more[0]})")
+        own_methods = _methods_of_its_own(optimizer)
+        if own_methods:
+            hooks.otherwise(
+                f"{old_kind.__name__} is the script's own and has methods of its own ({own_methods[0]})"
+            )
             return
         defaults = optimizer.defaults
         for group in optimizer.param_groups:
@@ -121,7 +125,7 @@ def swap_optimizer(hooks: Hooks, *, name: Literal["adamw", "adam", "sgd"], lr: f
         optimizer.state.clear()
         reported = {key: optimizer.param_groups[0].get(key) for key in ("betas", "momentum", "weight_decay")}
         settings = ", ".join(f"{key} {value}" for key, value in reported.items() if value is not None)
-        hooks.changed(f"{before.__name__} -> {kind.__name__} ({settings})")
+        hooks.changed(f"{old_kind.__name__} -> {kind.__name__} ({settings})")
 
     hooks.otherwise("no optimizer of torch was made")
     hooks.optimizer_made(swap)
@@ -165,20 +169,24 @@ def train_all_parameters(hooks: Hooks) -> None:
 
     def backward(losses: Any) -> None:
         nonlocal passes
-        optimizers = [one for ref in references if (one := ref()) is not None]
+        optimizers = [optimizer for ref in references if (optimizer := ref()) is not None]
         if passes >= _LOOKS or not optimizers:
             return
         passes += 1
-        groups = [group for one in optimizers for group in one.param_groups]
-        held_ids = {id(one) for group in groups for one in group["params"]}
+        groups = [group for optimizer in optimizers for group in optimizer.param_groups]
+        held_ids = {id(parameter) for group in groups for parameter in group["params"]}
         behind = leaves_behind(losses)
-        free = [one for one in behind if isinstance(one, nn.Parameter) and id(one) not in held_ids]
+        free = [
+            parameter
+            for parameter in behind
+            if isinstance(parameter, nn.Parameter) and id(parameter) not in held_ids
+        ]
         if not free:
             hooks.otherwise(f"an optimizer holds all {len(behind)} parameters behind the loss")
             return
         group = optimizers[0].param_groups[0]
         group["params"].extend(free)
-        count = sum(one.numel() for one in free)
+        count = sum(parameter.numel() for parameter in free)
         hooks.changed(
             f"{len(free)} of {len(behind)} parameters behind the loss ({count:,} numbers) were in no "
             f"optimizer; {type(optimizers[0]).__name__} has them now"

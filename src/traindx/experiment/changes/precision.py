@@ -42,7 +42,9 @@ def bf16_autocast(hooks: Hooks) -> None:
     def widened(output: Any, root: Any) -> Any:
         if torch.is_autocast_enabled(next(root.parameters()).device.type):
             return output
-        return mapped(output, "", lambda _, one: one.float() if one.dtype is torch.bfloat16 else one)
+        return mapped(
+            output, "", lambda _, tensor: tensor.float() if tensor.dtype is torch.bfloat16 else tensor
+        )
 
     hooks.otherwise("no module with parameters was called")
     hooks.function("autocast.__init__", autocast)
@@ -78,7 +80,10 @@ def full_precision(hooks: Hooks) -> None:
         return self.float(*args, **kwargs)
 
     def to(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
-        wide = tuple(widened(one) for one in args), {key: widened(one) for key, one in kwargs.items()}
+        wide = (
+            tuple(widened(argument) for argument in args),
+            {key: widened(argument) for key, argument in kwargs.items()},
+        )
         if wide != (args, kwargs):
             hooks.changed("to(...) a half precision keeps 32 bits")
         return original(self, *wide[0], **wide[1])

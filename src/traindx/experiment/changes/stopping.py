@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from traindx.experiment.runtime.hooks import Hooks, change
-from traindx.experiment.runtime.rate_groups import with_gradients
+from traindx.experiment.runtime.rate_groups import drop_gradients
 
 DIVERGED_TEXT = "the loss diverged"
 _FIRST = 5
@@ -29,7 +29,7 @@ def stop_at_divergence(hooks: Hooks, *, factor: float = 100.0, patience: int = 5
 
     def look(losses: tuple[Any, ...]) -> None:
         nonlocal far
-        loss = sum(float(one.detach().float().mean()) for one in losses if one.numel() == 1)
+        loss = sum(float(part.detach().float().mean()) for part in losses if part.numel() == 1)
         if len(first) < _FIRST:
             first.append(abs(loss))
             hooks.changed(f"watches the loss: ends the training beyond {factor:g} times its start")
@@ -67,7 +67,9 @@ def stop_early(hooks: Hooks, *, patience: int = 5) -> None:
         evaluations += 1
         if loss < best:
             best, best_evaluation = loss, evaluations
-            best_states = [{key: one.clone() for key, one in model.state_dict().items()} for model in models]
+            best_states = [
+                {key: tensor.clone() for key, tensor in model.state_dict().items()} for model in models
+            ]
             hooks.otherwise(f"the validation loss still improved in the last {patience} evaluations")
         elif evaluations - best_evaluation >= patience:
             stopped = True
@@ -84,10 +86,9 @@ def stop_early(hooks: Hooks, *, patience: int = 5) -> None:
 
     def before_step(optimizer: Any) -> None:
         if stopped:
-            for parameter in with_gradients(optimizer):
-                parameter.grad = None
+            drop_gradients(optimizer)
 
-    def called(call: Any, root: Any) -> None:
+    def on_model_call(call: Any, root: Any) -> None:
         # Training goes on moving the running statistics of batch norm.
         if stopped and not call.training and root in models:
             restore()
@@ -96,4 +97,4 @@ def stop_early(hooks: Hooks, *, patience: int = 5) -> None:
     Models(hooks, lambda root, _: models.append(root))
     ValidationLosses(hooks, evaluated)
     hooks.gradients(before_step)
-    hooks.model_call(called)
+    hooks.model_call(on_model_call)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from traindx.core.nouns import Diagnosis, Problem
 from traindx.experiment.arm_diagnosis import acute, examined, symptoms_of_run
-from traindx.experiment.confirm.belief import Belief, Shown, ranked_again
+from traindx.experiment.confirm.belief import Belief, ExperimentObservation, ranked_again
 from traindx.experiment.confirm.experiments import Planned, planned
 from traindx.experiment.confirm.next_experiment import (
     ExperimentChoice,
@@ -103,49 +103,59 @@ class Confirmation:
         suspects.weigh(self._diagnosis)
         for patch in suspects.patches:
             suspects.answered(by_patch(patch, self._shop, self._script, self._request.steps, self._notify))
-        subject = problem or next((suspects.recorded[one.cause].problem for one in suspects.open), None)
+        subject = problem or next(
+            (suspects.recorded[suspicion.cause].problem for suspicion in suspects.open), None
+        )
         if subject is not None:
             result = self._from_the_start(subject, problem is not None)
         else:
             blind = "" if "internals" in self._first.evidence else _LOOK_INSIDE
             result = self._without_problem(_NOTHING_WRONG + blind)
-        spent = sum(one.seconds for one in suspects.answers if one.proved is not None)
+        spent = sum(answer.seconds for answer in suspects.answers if answer.proved is not None)
         return replace(result, suspicions=suspects.answers, seconds=result.seconds + spent)
 
-    def _without_problem(self, why: str, pairs: PairedRuns | None = None) -> Confirmed:
-        result = Confirmed(self._first, self._first, None, (), why)
+    def _without_problem(self, reason: str, pairs: PairedRuns | None = None) -> Confirmed:
+        result = Confirmed(self._first, self._first, None, (), reason)
         if pairs is None:
             return result
-        seconds, steps = sum(one.seconds for one in pairs.spent), sum(one.steps for one in pairs.spent)
+        seconds, steps = pairs.cost
         return replace(result, seconds=seconds, steps=steps, outside=self._shop.listed())
 
-    def _from_the_start(self, subject: Problem, wrong: bool) -> Confirmed:
+    def _from_the_start(self, subject: Problem, has_problem: bool) -> Confirmed:
         """The script as it is, then the suspicions, then what separates the causes of its problem."""
-        left = self._shop.left
-        seconds = self._request.time_budget if left is None else min(left, self._request.time_budget)
+        seconds_left = self._shop.seconds_left
+        seconds = (
+            self._request.time_budget
+            if seconds_left is None
+            else min(seconds_left, self._request.time_budget)
+        )
         pairs = PairedRuns(self._shop, subject, self._request.seeds, seconds, self._untouched)
         watch = self._request.observe and "internals" not in self._first.evidence
         steps = far_enough(self._diagnosis, subject, self._request.steps)
-        why = out_of_reach(self._diagnosis.run, subject, steps, seconds)
+        obstacle = out_of_reach(self._diagnosis.run, subject, steps, seconds)
         # With only a log, the whole training is recorded once.
-        untouched = None if why else pairs.untouched(0, self._request.steps if watch else steps)
-        if not why and (untouched is None or untouched.run is None or not untouched.steps):
+        untouched = None if obstacle else pairs.untouched(0, self._request.steps if watch else steps)
+        if not obstacle and (untouched is None or untouched.run is None or not untouched.steps):
             reason = untouched.message if untouched is not None else "the time is up"
-            why = f"the script could not be run again: {reason}"
-        if why or untouched is None:
-            self._suspects.give_up(why)
-            return self._result(pairs, Belief.of(subject), (), why) if wrong else self._without_problem(why)
+            obstacle = f"the script could not be run again: {reason}"
+        if obstacle or untouched is None:
+            self._suspects.give_up(obstacle)
+            return (
+                self._result(pairs, Belief.of(subject), (), obstacle)
+                if has_problem
+                else self._without_problem(obstacle)
+            )
         if watch:
-            wrong = self._observe(untouched, pairs) or wrong
+            has_problem = self._observe(untouched, pairs) or has_problem
             self._suspects.weigh(self._diagnosis)
-        shown = self._test_suspicions(pairs, untouched)
+        observations = self._test_suspicions(pairs, untouched)
         self._diagnosis = self._suspects.witnesses(self._diagnosis)
         problem = first_problem(self._diagnosis, self._request.top)
-        if not wrong or problem is None:
+        if not has_problem or problem is None:
             return self._without_problem(_NOTHING_WRONG, pairs)
         pairs.problem = problem
         steps = far_enough(self._diagnosis, problem, self._request.steps)
-        return self._experiment(pairs, untouched, min(steps, untouched.steps), shown)
+        return self._experiment(pairs, untouched, min(steps, untouched.steps), observations)
 
     def _observe(self, untouched: Outcome, pairs: PairedRuns) -> bool:
         """For a log, or a sparse recording: the untouched run recorded here shows more."""
@@ -160,25 +170,25 @@ class Confirmation:
         self._notify("observed", {"problem": problem, "belief": Belief.of(problem), "outcome": untouched})
         return True
 
-    def _test_suspicions(self, pairs: PairedRuns, untouched: Outcome) -> list[Shown]:
+    def _test_suspicions(self, pairs: PairedRuns, untouched: Outcome) -> list[ExperimentObservation]:
         """Every suspicion that is open by its experiments; what they showed."""
-        shown: list[Shown] = []
-        for one in list(self._suspects.open):
-            about = self._suspects.recorded[one.cause]
+        observations: list[ExperimentObservation] = []
+        for suspicion in list(self._suspects.open):
+            about = self._suspects.recorded[suspicion.cause]
             pairs.problem = about.problem
-            why = self._no_start(untouched, about.problem) if about.listed else ""
-            if why:
-                self._suspects.answered(untested(one, about, why))
+            obstacle = self._no_start(untouched, about.problem) if about.listed else ""
+            if obstacle:
+                self._suspects.answered(untested(suspicion, about, obstacle))
                 continue
             steps = min(far_enough(self._diagnosis, about.problem, self._request.steps), untouched.steps)
             menu, price = self._menu(pairs, untouched), self._price(untouched)
             longer = self._request.steps is None
             answer = by_experiments(
-                one, about, menu, pairs, steps, price, self._notify, known=shown, longer=longer
+                suspicion, about, menu, pairs, steps, price, self._notify, earlier=observations, longer=longer
             )
             self._suspects.answered(answer)
-            shown = list(answer.shown)
-        return shown
+            observations = list(answer.shown)
+        return observations
 
     # The causes of the problem.
 
@@ -187,51 +197,47 @@ class Confirmation:
         if untouched.changeable or self._script is None:
             return menu
         pairs.edits = EditedArms(self._script, self._shop.program.args, untouched.run)
-        return [replace(one, apart=True) for one in menu if pairs.edits.edit([one.change]) is not None]
+        return [replace(plan, apart=True) for plan in menu if pairs.edits.edit([plan.change]) is not None]
 
     def _price(self, untouched: Outcome) -> Price:
         return Price.measured(untouched.seconds, untouched.steps, Price.of(self._diagnosis.run).step)
 
     def _experiment(
-        self, pairs: PairedRuns, untouched: Outcome, steps: int, shown: Sequence[Shown]
+        self, pairs: PairedRuns, untouched: Outcome, steps: int, observations: Sequence[ExperimentObservation]
     ) -> Confirmed:
         problem = pairs.problem
-        belief, tried = Belief.of(problem), list[Tried]()
-        for one in shown:
-            belief = belief.after(one)
-        done = {one.experiment.id for one in shown}
-        menu = [one for one in self._menu(pairs, untouched) if one.experiment.id not in done]
+        belief, trials = Belief.of(problem), list[Tried]()
+        belief = belief.after(*observations)
+        menu = [plan for plan in self._menu(pairs, untouched) if plan.experiment.id not in belief.done]
         price = self._price(untouched)
-        stopped = self._no_start(untouched, problem)
-        while not stopped:
+        stop_reason = self._no_start(untouched, problem)
+        while not stop_reason:
             able = choices(menu, belief, steps, price)
-            stopped = self._enough(able, belief, pairs.left)
-            if stopped:
+            stop_reason = self._enough(able, belief, pairs.seconds_left)
+            if stop_reason:
                 break
-            choice = next(one for one in able if one.bits >= _WORTH)
+            choice = next(candidate for candidate in able if candidate.bits >= _WORTH)
             self._notify("chosen", {"choice": choice, "belief": belief})
             reading = pairs.carry_out(choice, self._request.steps is None)
-            after = belief
-            for observation in reading.shown:
-                after = after.after(observation)
-            tried.append(Tried(choice, reading, belief, after))
-            belief = after
+            new_belief = belief.after(*reading.shown)
+            trials.append(Tried(choice, reading, belief, new_belief))
+            belief = new_belief
             menu = _left_over(menu, choice, reading)
-            self._notify("showed", {"tried": tried[-1]})
-        return self._result(pairs, belief, tried, stopped)
+            self._notify("showed", {"tried": trials[-1]})
+        return self._result(pairs, belief, trials, stop_reason)
 
-    def _enough(self, able: Sequence[ExperimentChoice], belief: Belief, left: float) -> str:
+    def _enough(self, able: Sequence[ExperimentChoice], belief: Belief, seconds_left: float) -> str:
         """Why to stop here, or nothing."""
         first, share = belief.first, belief.shares[belief.first]
-        spoken = [one for one in belief.shown if one.bits(first) >= _SPEAKS]
-        if share >= _SURE and belief.margin >= _MARGIN and spoken:
+        supporting = [observation for observation in belief.shown if observation.bits(first) >= _SPEAKS]
+        if share >= _SURE and belief.margin >= _MARGIN and supporting:
             return f"{first} stands out"
         if not able:
             return "no further experiment speaks about these causes"
-        most = max(one.bits for one in able)
-        if most < _WORTH:
-            return f"no further experiment is expected to decide much (at best {most:.2f} bits)"
-        return "" if left else "the time is up"
+        most_bits = max(choice.bits for choice in able)
+        if most_bits < _WORTH:
+            return f"no further experiment is expected to decide much (at best {most_bits:.2f} bits)"
+        return "" if seconds_left else "the time is up"
 
     def _no_start(self, untouched: Outcome, problem: Problem) -> str:
         assert untouched.run is not None
@@ -240,31 +246,38 @@ class Confirmation:
             return f"the untouched script did not show it in {steps} steps: nothing to compare with"
         return ""
 
-    def _result(self, pairs: PairedRuns, belief: Belief, tried: Sequence[Tried], stopped: str) -> Confirmed:
+    def _result(
+        self, pairs: PairedRuns, belief: Belief, trials: Sequence[Tried], stop_reason: str
+    ) -> Confirmed:
         problem, old = ranked_again(pairs.problem, belief), self._diagnosis.problems
-        problems = tuple(problem if one.findings == problem.findings else one for one in old)
+        seconds, steps = pairs.cost
+        problems = tuple(
+            problem if old_problem.findings == problem.findings else old_problem for old_problem in old
+        )
         return Confirmed(
             self._first,
             replace(self._diagnosis, problems=problems),
             problem,
-            tuple(tried),
-            stopped,
+            tuple(trials),
+            stop_reason,
             self._observed,
-            sum(one.seconds for one in pairs.spent),
-            sum(one.steps for one in pairs.spent),
+            seconds,
+            steps,
             self._shop.listed(),
         )
 
 
 def _left_over(menu: Sequence[Planned], choice: ExperimentChoice, reading: ExperimentResult) -> list[Planned]:
-    """What can still be tried; what a check-up found, or could not check, by itself."""
-    rest = [one for one in menu if one not in choice.plans]
+    """The plans that are left; of a check-up, those with something to change are now run one at a time."""
+    remaining = [plan for plan in menu if plan not in choice.plans]
     if len(choice.plans) == 1:
-        return rest
-    idle = {one.experiment.id for one in reading.shown if one.outcome == "inert"}
-    checked = {one.experiment.id for one in reading.shown}
-    again = [one for one in choice.plans if one.experiment.id not in idle]
-    return rest + [replace(one, checked=one.experiment.id in checked, apart=True) for one in again]
+        return remaining
+    idle = {observation.experiment.id for observation in reading.shown if observation.outcome == "inert"}
+    checked = {observation.experiment.id for observation in reading.shown}
+    active_plans = [plan for plan in choice.plans if plan.experiment.id not in idle]
+    return remaining + [
+        replace(plan, checked=plan.experiment.id in checked, apart=True) for plan in active_plans
+    ]
 
 
 def first_problem(diagnosis: Diagnosis, top: int | None = None) -> Problem | None:
@@ -275,5 +288,5 @@ def first_problem(diagnosis: Diagnosis, top: int | None = None) -> Problem | Non
     if top is None:
         return problem
     hypotheses = problem.hypotheses[:top]
-    rest = problem.rest + sum(one.confidence for one in problem.hypotheses[top:])
+    rest = problem.rest + sum(hypothesis.confidence for hypothesis in problem.hypotheses[top:])
     return replace(problem, hypotheses=hypotheses, rest=rest)

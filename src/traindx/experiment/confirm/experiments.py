@@ -41,7 +41,7 @@ def planned(problem: Problem, run: Run) -> list[Planned]:
         if not any(cause in able and word != experiment.others for cause, word in experiment.causes.items()):
             continue
         change = _change(experiment, problem, run)
-        if change is not None and all(one.change != change for one in plans):
+        if change is not None and all(plan.change != change for plan in plans):
             plans.append(Planned(experiment, change))
     return plans
 

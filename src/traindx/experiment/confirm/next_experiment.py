@@ -73,20 +73,20 @@ def choices(menu: Sequence[Planned], belief: Belief, steps: int, price: Price) -
 
 
 def steps_of(plan: Planned, steps: int) -> int:
-    """One batch is memorised soon or never."""
+    """Steps of an arm; a batch that can be memorised is memorised early."""
     return min(steps, _FIT_MOST) if plan.experiment.measure == "fit" else steps
 
 
 def out_of_reach(run: Run, problem: Problem, steps: int, seconds: float) -> str:
     """Why no experiment fits into the time, or nothing: two runs at least must pass the onset."""
-    whole = Price.of(run).seconds(steps)
-    if 2 * whole <= seconds or run.axis != "step":
+    run_seconds = Price.of(run).seconds(steps)
+    if 2 * run_seconds <= seconds or run.axis != "step":
         return ""
     onset = problem.onset_step or 0.0
-    where = f"to pass the onset at step {onset:,.0f} " if onset else ""
+    onset_text = f"to pass the onset at step {onset:,.0f} " if onset else ""
     return (
-        f"each run takes {steps:,} steps {where}(about {whole / 60:,.0f} minutes) and an experiment two: "
-        "give a longer --time-budget, or --steps"
+        f"each run takes {steps:,} steps {onset_text}(about {run_seconds / 60:,.0f} minutes) and an "
+        "experiment two: give a longer --time-budget, or --steps"
     )
 
 

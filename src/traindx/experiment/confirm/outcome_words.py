@@ -11,7 +11,7 @@ import numpy as np
 
 from traindx.core.nouns import Run
 from traindx.core.number_text import short
-from traindx.experiment.confirm.belief import Shown
+from traindx.experiment.confirm.belief import ExperimentObservation
 from traindx.experiment.confirm.experiments import Planned
 from traindx.experiment.measure import MeasuredLevel, Yardstick, finite_mean, gains_of, read_level, read_pair
 from traindx.experiment.treat.remedy_verdict import TrialVerdict, Word, judge
@@ -57,19 +57,21 @@ def unreached(failed: str) -> bool:
     return bool(_UNREACHED.search(failed))
 
 
-def show_inert(planned: Planned, why: str) -> Shown:
+def show_inert(planned: Planned, reason: str) -> ExperimentObservation:
     """There was nothing to change: the runs are the same."""
-    return Shown(planned.experiment, "inert", 1.0, f"{planned.experiment.title} changed nothing: {why}.")
+    return ExperimentObservation(
+        planned.experiment, "inert", 1.0, f"{planned.experiment.title} changed nothing: {reason}."
+    )
 
 
-def show_active(planned: Planned, did: str) -> Shown:
+def show_active(planned: Planned, did: str) -> ExperimentObservation:
     """There was something to change; whether that fixes anything is not known yet."""
-    return Shown(
+    return ExperimentObservation(
         planned.experiment, "active", 1.0, f"{planned.experiment.title} finds something to change: {did}."
     )
 
 
-def show_gain(planned: Planned, verdict: TrialVerdict, cured: bool) -> Shown | None:
+def show_gain(planned: Planned, verdict: TrialVerdict, cured: bool) -> ExperimentObservation | None:
     """What a comparison showed; None where it is undecided."""
     outcome = _gain_outcome(verdict, cured)
     if outcome is None:
@@ -79,7 +81,7 @@ def show_gain(planned: Planned, verdict: TrialVerdict, cured: bool) -> Shown | N
     if outcome == "cured":
         clarity = 1.0
     text = f"{planned.experiment.title}: {verdict.by.words} {_values(verdict)} at step {pair.before.step:g}"
-    return Shown(
+    return ExperimentObservation(
         planned.experiment, outcome, clarity, f"{text}, {_WORDS[outcome]}.", pair.after.step, verdict.by.name
     )
 
@@ -141,7 +143,7 @@ def _number(values: Sequence[float]) -> str:
     return short(mean) if mean is not None else "not finite"
 
 
-def show_fit(planned: Planned, run: Run) -> Shown | None:
+def show_fit(planned: Planned, run: Run) -> ExperimentObservation | None:
     """How far the loss of one batch came down."""
     loss = run.series.get("loss")
     level = read_level(run, Yardstick("loss"))
@@ -156,7 +158,9 @@ def show_fit(planned: Planned, run: Run) -> Shown | None:
     text = (
         f"{planned.experiment.title}: loss {short(first)} -> {_number([level.value])} in {level.step:g} steps"
     )
-    return Shown(planned.experiment, outcome, clarity, f"{text}, {_FIT_WORDS[outcome]}.", level.step, "loss")
+    return ExperimentObservation(
+        planned.experiment, outcome, clarity, f"{text}, {_FIT_WORDS[outcome]}.", level.step, "loss"
+    )
 
 
 _FIT_WORDS = {
@@ -166,7 +170,7 @@ _FIT_WORDS = {
 }
 
 
-def show_need(planned: Planned, before: Run, after: Run, step: float) -> Shown | None:
+def show_need(planned: Planned, before: Run, after: Run, step: float) -> ExperimentObservation | None:
     """Whether the training does worse without the inputs, or with the labels out of order."""
     by = Yardstick("loss")
     step = min([step, *(float(run.series["loss"].steps[-1]) for run in (before, after) if _length(run))])
@@ -183,7 +187,7 @@ def show_need(planned: Planned, before: Run, after: Run, step: float) -> Shown |
         clarity *= _LEAST_CLARITY  # a training that learns nothing has nothing to lose
     word = "worse: it uses them" if outcome == "needed" else "no worse: it did without them"
     text = f"{planned.experiment.title}: training loss {_values(verdict)} at step {first.step:g}, {word}."
-    return Shown(planned.experiment, outcome, clarity, text, second.step, "loss")
+    return ExperimentObservation(planned.experiment, outcome, clarity, text, second.step, "loss")
 
 
 def _learned(run: Run, end: MeasuredLevel) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from traindx.core.nouns import Problem, Run
 from traindx.experiment.arm_diagnosis import symptoms_of_run
 from traindx.experiment.arms import Arm, Outcome
-from traindx.experiment.confirm.belief import Shown
+from traindx.experiment.confirm.belief import ExperimentObservation
 from traindx.experiment.confirm.experiments import Planned
 from traindx.experiment.confirm.next_experiment import ExperimentChoice
 from traindx.experiment.confirm.outcome_words import (
@@ -44,7 +44,7 @@ _CHECKUP_TRIES = 3
 class ExperimentResult:
     """What the arms of an experiment gave; without `shown`, `text` is why."""
 
-    shown: tuple[Shown, ...]
+    shown: tuple[ExperimentObservation, ...]
     text: str
     steps: int
     seconds: float
@@ -66,9 +66,14 @@ class PairedRuns:
         self._baselines: dict[int, Outcome] = {} if untouched is None else {0: untouched}
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds of the time budget."""
         return max(0.0, self._ends - time.monotonic())
+
+    @property
+    def cost(self) -> tuple[float, int]:
+        """Seconds and steps of all runs so far."""
+        return sum(outcome.seconds for outcome in self.spent), sum(outcome.steps for outcome in self.spent)
 
     def untouched(self, seed: int, steps: int | None) -> Outcome | None:
         """The script as it is for so many steps, or to its end, run once."""
@@ -81,9 +86,9 @@ class PairedRuns:
 
     def _run(self, arms: Sequence[Arm]) -> list[Outcome]:
         # No single run may eat up the time of all the others.
-        most = _MOST_OF_TIME * self.left if math.isfinite(self.left) else None
+        limit = _MOST_OF_TIME * self.seconds_left if math.isfinite(self.seconds_left) else None
         run = [arm if self.edits is None else self.edits.arm(arm) for arm in arms]
-        outcomes = {outcome.arm.seed: outcome for outcome in self._shop.run(run, timeout=most)}
+        outcomes = {outcome.arm.seed: outcome for outcome in self._shop.run(run, timeout=limit)}
         self.spent += outcomes.values()
         return [outcomes[arm.seed] for arm in arms if arm.seed in outcomes]
 
@@ -113,40 +118,40 @@ class PairedRuns:
 
     def _can_go_on(self, outcomes: Sequence[Outcome]) -> bool:
         """A longer run may decide, where the script continues and the time allows."""
-        if any(one.ended != "stopped" for one in outcomes):
+        if any(outcome.ended != "stopped" for outcome in outcomes):
             return False
-        return 2 * _FURTHER * sum(one.seconds for one in outcomes) < self.left
+        return 2 * _FURTHER * sum(outcome.seconds for outcome in outcomes) < self.seconds_left
 
     # A check-up.
 
     def _checkup(self, choice: ExperimentChoice) -> ExperimentResult:
         """All changes in one run: each says whether there was anything to change."""
-        plans, outcomes, why = list(choice.plans), list[Outcome](), ""
+        plans, outcomes, reason = list(choice.plans), list[Outcome](), ""
         for _ in range(_CHECKUP_TRIES):
             latest = self._run([Arm("check-up", tuple(plan.change for plan in plans), 0, choice.steps)])
             outcomes += latest
             if not latest or latest[0].run is None or _cut_short(latest[0]):
-                why = latest[0].message if latest else "the time is up"
+                reason = latest[0].message if latest else "the time is up"
                 break
             not_applicable = [plan for plan in plans if _hindered(latest[0], plan)]
             if not not_applicable:
                 return self._revealed(plans, outcomes)
             # A change that cannot be applied ends the run: the others are tried without it.
             plans = [plan for plan in plans if plan not in not_applicable]
-            why = latest[0].message
-        return _reading([], f"it could not be tried: {why}", outcomes, ())
+            reason = latest[0].message
+        return _reading([], f"it could not be tried: {reason}", outcomes, ())
 
     def _revealed(self, plans: Sequence[Planned], outcomes: Sequence[Outcome]) -> ExperimentResult:
         last = outcomes[-1]
-        observations, did = list[Shown](), list[str]()
+        observations, did = list[ExperimentObservation](), list[str]()
         for plan in plans:
-            failed, done = last.failed.get(plan.change.id), last.changes.get(plan.change.id, ())
+            failed, effects = last.failed.get(plan.change.id), last.changes.get(plan.change.id, ())
             if failed and not unreached(failed):
                 observations.append(show_inert(plan, failed))
-            elif done and not failed:
-                observations.append(show_active(plan, done[0]))
-                did.append(done[0])
-        idle = sum(one.outcome == "inert" for one in observations)
+            elif effects and not failed:
+                observations.append(show_active(plan, effects[0]))
+                did.append(effects[0])
+        idle = sum(observation.outcome == "inert" for observation in observations)
         text = f"{idle} of {len(observations)} found nothing to change"
         if did:
             text += f"; found: {'; '.join(did)}"
@@ -154,15 +159,27 @@ class PairedRuns:
 
     # One experiment.
 
-    def _read(self, plan: Planned, outcomes: Sequence[Outcome], steps: int) -> tuple[Shown | None, str]:
+    def _read(
+        self, plan: Planned, outcomes: Sequence[Outcome], steps: int
+    ) -> tuple[ExperimentObservation | None, str]:
         """What the arms showed, or why they show nothing that counts."""
         pairs = [
-            (self._baselines[one.arm.seed].run, one) for one in outcomes if one.arm.seed in self._baselines
+            (self._baselines[outcome.arm.seed].run, outcome)
+            for outcome in outcomes
+            if outcome.arm.seed in self._baselines
         ]
-        if not pairs or any(before is None or one.run is None or _cut_short(one) for before, one in pairs):
+        if not pairs or any(
+            before is None or outcome.run is None or _cut_short(outcome) for before, outcome in pairs
+        ):
             return None, f"it could not be tried: {outcomes[0].message if outcomes else 'the time is up'}"
-        failed = next((one.failed[plan.change.id] for one in outcomes if plan.change.id in one.failed), "")
-        runs = [(before, one.run) for before, one in pairs if before is not None and one.run is not None]
+        failed = next(
+            (outcome.failed[plan.change.id] for outcome in outcomes if plan.change.id in outcome.failed), ""
+        )
+        runs = [
+            (before, outcome.run)
+            for before, outcome in pairs
+            if before is not None and outcome.run is not None
+        ]
         if failed and unreached(failed):
             return None, f"it could not be tried: {failed}"
         if plan.experiment.measure == "gain" and all(same_numbers(*pair) for pair in runs):
@@ -180,21 +197,23 @@ class PairedRuns:
             return show_need(plan, *runs[0], float(steps)), ""
         return self._gain(plan, runs, steps), ""
 
-    def _gain(self, plan: Planned, runs: Sequence[tuple[Run, Run]], steps: int) -> Shown | None:
+    def _gain(
+        self, plan: Planned, runs: Sequence[tuple[Run, Run]], steps: int
+    ) -> ExperimentObservation | None:
         by = self._by(plan, runs[0][0], steps)
         if by is None:
             return None
         pace = self._pace(plan)
         read = [
-            read_pair(by, *both, _common(*both, by, pace), pace=pace, seed=seed)
-            for seed, both in enumerate(runs)
+            read_pair(by, *run_pair, _common(*run_pair, by, pace), pace=pace, seed=seed)
+            for seed, run_pair in enumerate(runs)
         ]
         pairs = [pair for pair in read if pair is not None]
         if not pairs:
             return None
-        cured = symptoms()[self.problem.symptom].kind == "unstable" and self._gone(runs[0])
+        cured = symptoms()[self.problem.symptom].kind == "unstable" and self._symptom_gone(runs[0])
         verdict = judge(by, pairs)
-        words = {apart(by, *both, _common(*both, by, pace), pace) for both in runs}
+        words = {apart(by, *run_pair, _common(*run_pair, by, pace), pace) for run_pair in runs}
         if verdict.word == "cannot tell" and len(words) == 1 and (word := words.pop()):
             verdict = replace(verdict, word=word)
         return show_gain(plan, verdict, cured)
@@ -212,17 +231,22 @@ class PairedRuns:
         base = self._baselines.get(0)
         return steps_for_step([plan.change], base.run if base is not None else None)
 
-    def _gone(self, runs: tuple[Run, Run]) -> bool:
+    def _symptom_gone(self, runs: tuple[Run, Run]) -> bool:
         """Whether the symptom shows in the untouched run of this length and not in the changed one."""
         before, after = map(symptoms_of_run, runs)
         return self.problem.symptom in before and self.problem.symptom not in after
 
 
 def _reading(
-    observations: Sequence[Shown], text: str, outcomes: Sequence[Outcome], did: tuple[str, ...]
+    observations: Sequence[ExperimentObservation],
+    text: str,
+    outcomes: Sequence[Outcome],
+    did: tuple[str, ...],
 ) -> ExperimentResult:
-    steps = max((one.steps for one in outcomes), default=0)
-    return ExperimentResult(tuple(observations), text, steps, sum(one.seconds for one in outcomes), did)
+    steps = max((outcome.steps for outcome in outcomes), default=0)
+    return ExperimentResult(
+        tuple(observations), text, steps, sum(outcome.seconds for outcome in outcomes), did
+    )
 
 
 def _cut_short(outcome: Outcome) -> bool:

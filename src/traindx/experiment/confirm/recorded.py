@@ -57,7 +57,11 @@ class RecordedCause:
 
     @property
     def share(self) -> float:
-        return next(one.confidence for one in self.problem.hypotheses if one.cause == self.cause.id)
+        return next(
+            hypothesis.confidence
+            for hypothesis in self.problem.hypotheses
+            if hypothesis.cause == self.cause.id
+        )
 
     @property
     def leads(self) -> bool:
@@ -95,43 +99,45 @@ def recorded_causes(
     case = Case(run, script)
     case.pool = pool_of(run)
     examination = examine(case)
-    known = facts(case, examination.findings, None)
-    return {id: _recorded(causes()[id], case, examination, known, diagnosis) for id in dict.fromkeys(ids)}
+    run_facts = facts(case, examination.findings, None)
+    return {id: _recorded(causes()[id], case, examination, run_facts, diagnosis) for id in dict.fromkeys(ids)}
 
 
 def _recorded(
-    cause: Cause, case: Case, examination: Examination, known: dict[str, str], diagnosis: Diagnosis
+    cause: Cause, case: Case, examination: Examination, run_facts: dict[str, str], diagnosis: Diagnosis
 ) -> RecordedCause:
-    listing = next((one for one in diagnosis.problems if cause.id in _causes_of(one)), None)
+    listing = next((problem for problem in diagnosis.problems if cause.id in _causes_of(problem)), None)
     # What points at a rival says nothing about this one by itself: the ranking compares them.
     evidence = tuple(evidence_on(cause, observations_of(examination), {}))
     speaks = {item.finding for item in evidence if item.bits > 0}
-    found = [one for one in examination.findings if one.id in speaks]
-    lines = tuple(place for one in found for place in one.places if place.line is not None)
+    supporting = [finding for finding in examination.findings if finding.id in speaks]
+    lines = tuple(place for finding in supporting for place in finding.places if place.line is not None)
     script = case.script
     set_at = next((at for name in cause.where if script is not None and (at := anchor(script, name))), None)
     missing = tuple(dict.fromkeys(
-        one.needs for one in examination.checks if one.check in cause.evidence and one.needs
+        check.needs for check in examination.checks if check.check in cause.evidence and check.needs
     ))  # fmt: skip
-    lengths = {one.path: len(one.lines) for one in script.sources} if script is not None else {}
+    lengths = {source.path: len(source.lines) for source in script.sources} if script is not None else {}
     first = next(iter(acute(diagnosis)), None)
-    wrong = symptoms()[first.symptom].title.lower() if first is not None and listing is None else ""
+    others_symptom = symptoms()[first.symptom].title.lower() if first is not None and listing is None else ""
     total = sum(item.bits for item in evidence)
-    problem = listing or _own_problem(cause, total, known)
+    problem = listing or _own_problem(cause, total, run_facts)
     return RecordedCause(
-        cause, evidence, lines, set_at, missing, lengths, problem, listing is not None, wrong
+        cause, evidence, lines, set_at, missing, lengths, problem, listing is not None, others_symptom
     )
 
 
 def _causes_of(problem: Problem) -> set[str]:
-    return {one.cause for one in problem.hypotheses}
+    return {hypothesis.cause for hypothesis in problem.hypotheses}
 
 
-def _own_problem(cause: Cause, bits: float, known: dict[str, str]) -> Problem:
+def _own_problem(cause: Cause, bits: float, run_facts: dict[str, str]) -> Problem:
     """The problem that the cause would make: the suspicion against everything else."""
-    first, *others = sorted(cause.symptoms, key=lambda one: PRIORS.index(cause.symptoms[one]))
+    first, *other_symptoms = sorted(cause.symptoms, key=lambda symptom: PRIORS.index(cause.symptoms[symptom]))
     odds = _ODDS * 2.0 ** (SUSPECTED_BITS + max(-DECISIVE_BITS, min(DECISIVE_BITS, bits)))
     share = odds / (1 + odds)
-    filled = fixes((remedies()[name] for name in cause.remedies), known)
-    one = Hypothesis(cause.id, cause.title, share, (), (), filled)
-    return Problem(first, tuple(others), "low", None, f"Suspected: {cause.title}.", (), (one,), 1 - share)
+    filled = fixes((remedies()[name] for name in cause.remedies), run_facts)
+    hypothesis = Hypothesis(cause.id, cause.title, share, (), (), filled)
+    return Problem(
+        first, tuple(other_symptoms), "low", None, f"Suspected: {cause.title}.", (), (hypothesis,), 1 - share
+    )

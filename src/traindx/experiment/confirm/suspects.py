@@ -17,8 +17,8 @@ class Suspects:
 
     def __init__(self, suspicions: Sequence[Suspicion], script: Script | None, notify: Notify) -> None:
         self.all = tuple(dict.fromkeys(suspicions))
-        self.patches = [one for one in self.all if one.patch]
-        self.open = [one for one in self.all if not one.patch]
+        self.patches = [suspicion for suspicion in self.all if suspicion.patch]
+        self.open = [suspicion for suspicion in self.all if not suspicion.patch]
         self.recorded: Mapping[str, RecordedCause] = {}
         self._script = script
         self._notify = notify
@@ -28,29 +28,31 @@ class Suspects:
         """Answer what the run of a diagnosis decides by itself."""
         if not self.open:
             return
-        ids = [one.cause for one in self.open]
+        ids = [suspicion.cause for suspicion in self.open]
         self.recorded = recorded_causes(diagnosis.run, self._script, diagnosis, ids)
-        for one in list(self.open):
-            answer = by_the_recording(one, self.recorded[one.cause])
+        for suspicion in list(self.open):
+            answer = by_the_recording(suspicion, self.recorded[suspicion.cause])
             if answer is not None:
                 self.answered(answer)
 
     def answered(self, answer: SuspicionAnswer) -> None:
         self._answers.append(answer)
-        self.open = [one for one in self.open if one != answer.suspicion]
+        self.open = [suspicion for suspicion in self.open if suspicion != answer.suspicion]
         self._notify("suspicion", {"answer": answer})
 
-    def give_up(self, why: str) -> None:
+    def give_up(self, reason: str) -> None:
         """Nothing can be run: the rest is answered by the recording, or not at all."""
-        for one in list(self.open):
-            self.answered(untested(one, self.recorded[one.cause], why))
+        for suspicion in list(self.open):
+            self.answered(untested(suspicion, self.recorded[suspicion.cause], reason))
 
     @property
     def answers(self) -> tuple[SuspicionAnswer, ...]:
         """In the order in which they were suspected."""
-        return tuple(sorted(self._answers, key=lambda one: self.all.index(one.suspicion)))
+        return tuple(sorted(self._answers, key=lambda answer: self.all.index(answer.suspicion)))
 
     def witnesses(self, diagnosis: Diagnosis) -> Diagnosis:
         """The diagnosis with the suspicions among its evidence; one that was refuted is no witness."""
-        refuted = [one.suspicion for one in self._answers if one.answer == "refuted"]
-        return joined(diagnosis, [one for one in self.all if one.cause and one not in refuted])
+        refuted = [answer.suspicion for answer in self._answers if answer.answer == "refuted"]
+        return joined(
+            diagnosis, [suspicion for suspicion in self.all if suspicion.cause and suspicion not in refuted]
+        )

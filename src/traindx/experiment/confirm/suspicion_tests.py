@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from traindx.core.nouns import Place, Problem
 from traindx.experiment.arm_diagnosis import acute
-from traindx.experiment.confirm.belief import Belief, Shown
+from traindx.experiment.confirm.belief import Belief, ExperimentObservation
 from traindx.experiment.confirm.next_experiment import ExperimentChoice, Price, steps_of
 from traindx.experiment.prove.prove import Race
 from traindx.experiment.prove.results import CannotProve, Proved, ProveRequest, VersionVerdict
@@ -57,7 +57,7 @@ class SuspicionAnswer:
     before: float | None = None
     after: float | None = None
     experiments: tuple[str, ...] = ()
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[ExperimentObservation, ...] = ()
     proved: Proved | None = None
     """The pairs of runs with and without the patch."""
     seconds: float = 0.0
@@ -85,42 +85,43 @@ def by_experiments(
     price: Price,
     notify: Notify,
     *,
-    known: Sequence[Shown] = (),
+    earlier: Sequence[ExperimentObservation] = (),
     longer: bool = True,
 ) -> SuspicionAnswer:
-    """Experiments that speak about one cause, the most decisive a second first; `known` were made before."""
+    """Experiments that speak about one cause, the most decisive per second first.
+
+    `earlier` are observations of experiments that were made before.
+    """
     cause, belief = suspicion.cause, Belief.of(witnessed(recorded, suspicion))
-    before, tried, seconds = belief.shares[cause], list[str](), 0.0
-    for one in known:
-        belief = belief.after(one)
-    made = {one.experiment.id for one in known}
-    left, failed = [one for one in menu if one.experiment.id not in made and _applies(one, recorded)], ""
-    while len(tried) < _MOST_EXPERIMENTS and not _decided(belief, cause):
-        able = [(_information(belief, one, cause), one) for one in left]
+    share_before, tried_ids, seconds = belief.shares[cause], list[str](), 0.0
+    belief = belief.after(*earlier)
+    failed = ""
+    remaining = [plan for plan in menu if plan.experiment.id not in belief.done and _applies(plan, recorded)]
+    while len(tried_ids) < _MOST_EXPERIMENTS and not _decided(belief, cause):
+        able = [(_information(belief, plan, cause), plan) for plan in remaining]
         worth = [
-            (bits / price.seconds(steps_of(one, steps)), bits, one) for bits, one in able if bits >= _WORTH
+            (bits / price.seconds(steps_of(plan, steps)), bits, plan) for bits, plan in able if bits >= _WORTH
         ]
-        if not worth or not pairs.left:
+        if not worth or not pairs.seconds_left:
             break
-        _, bits, plan = max(worth, key=lambda each: each[0])
+        _, bits, plan = max(worth, key=lambda entry: entry[0])
         length = steps_of(plan, steps)
         choice = ExperimentChoice((plan,), length, bits, price.seconds(length))
         notify("testing", {"suspicion": suspicion, "choice": choice})
         result = pairs.carry_out(choice, longer)
-        left.remove(plan)
-        tried.append(plan.experiment.id)
+        remaining.remove(plan)
+        tried_ids.append(plan.experiment.id)
         seconds += result.seconds
         failed = failed or ("" if result.shown else f"{plan.experiment.title}: {result.text}")
-        for one in result.shown:
-            belief = belief.after(one)
-    answer, because = _verdict(belief, recorded, failed if tried else "")
+        belief = belief.after(*result.shown)
+    answer, because = _verdict(belief, recorded, failed if tried_ids else "")
     by: DecidedBy = "experiment" if belief.shown else "recording"
     if answer == "not testable":
         by = "nothing"
     place = _about_place(suspicion, recorded)
     return SuspicionAnswer(
-        suspicion, answer, because, by, place, before, belief.shares[cause], tuple(tried), belief.shown,
-        seconds=seconds,
+        suspicion, answer, because, by, place, share_before, belief.shares[cause], tuple(tried_ids),
+        belief.shown, seconds=seconds,
     )  # fmt: skip
 
 
@@ -135,15 +136,16 @@ def witnessed(recorded: RecordedCause, suspicion: Suspicion) -> Problem:
 
 
 def _decided(belief: Belief, cause: str) -> Answer | None:
-    spoken = sum(one.bits(cause) for one in belief.shown)
-    share = belief.shares[cause]
-    cured = any(one.outcome == "cured" and one.bits(cause) >= _SPEAKS for one in belief.shown)
-    if share >= (_SURE_WHEN_CURED if cured else _SURE) and spoken >= _SPEAKS:
+    own_bits, share = belief.bits(cause), belief.shares[cause]
+    cured = any(
+        observation.outcome == "cured" and observation.bits(cause) >= _SPEAKS for observation in belief.shown
+    )
+    if share >= (_SURE_WHEN_CURED if cured else _SURE) and own_bits >= _SPEAKS:
         return "confirmed"
-    if share <= _OUT and spoken <= -_SPEAKS:
+    if share <= _OUT and own_bits <= -_SPEAKS:
         return "refuted"
     rival = belief.first
-    speaks_for_rival = sum(one.bits(rival) for one in belief.shown) >= _SPEAKS
+    speaks_for_rival = belief.bits(rival) >= _SPEAKS
     return "refuted" if rival != cause and belief.shares[rival] >= _SURE and speaks_for_rival else None
 
 
@@ -153,48 +155,52 @@ def _information(belief: Belief, plan: Planned, cause: str) -> float:
     A suspicion is tested however unlikely it looks.
     """
     experiment = plan.experiment
-    others = [(one, share) for one, share in belief.shares.items() if one != cause]
-    others.append(("", belief.rest_now))
-    total = sum(share for _, share in others)
-    after = 0.0
+    rivals = [(rival, share) for rival, share in belief.shares.items() if rival != cause]
+    rivals.append(("", belief.rest_now))
+    total = sum(share for _, share in rivals)
+    expected_entropy = 0.0
     for outcome in experiment.outcomes:
         own = experiment.likely(outcome, cause)
-        rest = sum(share * experiment.likely(outcome, one or None) for one, share in others) / total
-        after += (own + rest) / 2 * entropy([own / (own + rest), rest / (own + rest)])
-    return 1.0 - after
+        rest = sum(share * experiment.likely(outcome, rival or None) for rival, share in rivals) / total
+        expected_entropy += (own + rest) / 2 * entropy([own / (own + rest), rest / (own + rest)])
+    return 1.0 - expected_entropy
 
 
 def _verdict(belief: Belief, recorded: RecordedCause, failed: str) -> tuple[Answer, str]:
     cause = recorded.cause.id
-    said = " ".join(one.text for one in belief.shown if abs(one.bits(cause)) >= _SAYS)
+    observed = " ".join(
+        observation.text for observation in belief.shown if abs(observation.bits(cause)) >= _SAYS
+    )
     answer = _decided(belief, cause)
-    if answer == "refuted" and sum(one.bits(cause) for one in belief.shown) > -_SPEAKS:
-        said = " ".join(one.text for one in belief.shown if one.bits(belief.first) >= _SAYS)
+    if answer == "refuted" and belief.bits(cause) > -_SPEAKS:
+        observed = " ".join(
+            observation.text for observation in belief.shown if observation.bits(belief.first) >= _SAYS
+        )
         rival = causes()[belief.first].title
-        return answer, f"{said} {rival} explains it instead ({belief.shares[belief.first]:.0%})."
+        return answer, f"{observed} {rival} explains it instead ({belief.shares[belief.first]:.0%})."
     if answer is not None:
-        return answer, said
-    together, spoken = recorded.together(), sum(one.bits(cause) for one in belief.shown)
-    if together is not None and (spoken >= 0 if together[0] == "confirmed" else spoken <= 0):
-        return together[0], f"measured in the recording: {together[1]} {said}".strip()
-    if said:
-        return "not testable", f"the experiments do not decide: {said}"
+        return answer, observed
+    together, own_bits = recorded.together(), belief.bits(cause)
+    if together is not None and (own_bits >= 0 if together[0] == "confirmed" else own_bits <= 0):
+        return together[0], f"measured in the recording: {together[1]} {observed}".strip()
+    if observed:
+        return "not testable", f"the experiments do not decide: {observed}"
     if failed:
         return "not testable", f"no experiment could be made: {failed}."
-    wrong = recorded.others_symptom
-    if wrong:
-        return "not testable", f"it would not explain what is wrong here ({wrong})."
+    others_symptom = recorded.others_symptom
+    if others_symptom:
+        return "not testable", f"it would not explain what is wrong here ({others_symptom})."
     needs = f"; to measure it: {recorded.missing[0]}" if recorded.missing else ""
     return "not testable", f"no change of a running training would show it{needs}"
 
 
-def untested(suspicion: Suspicion, recorded: RecordedCause, why: str) -> SuspicionAnswer:
+def untested(suspicion: Suspicion, recorded: RecordedCause, reason: str) -> SuspicionAnswer:
     """Nothing could be run: what the recording has against it, or why not."""
     together = recorded.together()
     if together is not None:
         return _recorded_answer(suspicion, recorded, *together)
     place = _about_place(suspicion, recorded)
-    return SuspicionAnswer(suspicion, "not testable", why, "nothing", place, recorded.share)
+    return SuspicionAnswer(suspicion, "not testable", reason, "nothing", place, recorded.share)
 
 
 # The place.
@@ -206,29 +212,29 @@ def _about_place(suspicion: Suspicion, recorded: RecordedCause) -> str:
     if place is None:
         return ""
     stated, lengths = _line_text(place), recorded.lengths
-    own = [count for file, count in lengths.items() if _same_file(place.file, file)]
-    if lengths and not own:
+    line_counts = [count for file, count in lengths.items() if _same_file(place.file, file)]
+    if lengths and not line_counts:
         return f"{place.file} is no file of this program"
-    if own and place.line is not None and not 1 <= place.line <= max(own):
-        return f"{place.file} has {max(own)} lines, so there is no {stated}"
-    known = recorded.lines or ((recorded.set_at,) if recorded.set_at is not None else ())
-    if not known:
+    if line_counts and place.line is not None and not 1 <= place.line <= max(line_counts):
+        return f"{place.file} has {max(line_counts)} lines, so there is no {stated}"
+    measured_places = recorded.lines or ((recorded.set_at,) if recorded.set_at is not None else ())
+    if not measured_places:
         return f"nothing that was measured names a line, so {stated} could not be checked"
-    if any(_same_place(place, one) for one in known):
+    if any(_same_place(place, measured) for measured in measured_places):
         return f"{stated} is where it {'was measured' if recorded.lines else 'is set'}"
     word = "it was measured at" if recorded.lines else "the script sets it at"
-    return f"{word} {_line_text(known[0])}, not at {stated}"
+    return f"{word} {_line_text(measured_places[0])}, not at {stated}"
 
 
-def _same_place(stated: Place, known: Place) -> bool:
-    near = stated.line is None or known.line is None or abs(stated.line - known.line) <= _NEAR_LINES
-    return near and _same_file(stated.file, known.file)
+def _same_place(stated: Place, measured: Place) -> bool:
+    is_near = stated.line is None or measured.line is None or abs(stated.line - measured.line) <= _NEAR_LINES
+    return is_near and _same_file(stated.file, measured.file)
 
 
-def _same_file(stated: str, known: str) -> bool:
+def _same_file(stated: str, path: str) -> bool:
     """Whether a path ends as it was stated."""
     ends = Path(os.path.normpath(stated)).parts
-    return Path(known).parts[-len(ends) :] == ends
+    return Path(path).parts[-len(ends) :] == ends
 
 
 def _line_text(place: Place) -> str:

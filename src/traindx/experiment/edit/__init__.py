@@ -54,8 +54,8 @@ def edit_for_all(
         job = Job(script, run, tuple(args), texts=texts or {})
         descriptions = [_write(edits[change.id], job=job, values=change.values) for change in changes]
         return job.draft.edited(" ".join(descriptions))
-    except Uncertain as why:
-        return why.instruction(script)
+    except Uncertain as error:
+        return error.instruction(script)
     except (LookupError, RecursionError) as error:
         return Instruction(f"The place of this change was not found in the script ({type(error).__name__}).")
 
@@ -67,8 +67,8 @@ def _write(edit: Callable[..., str], **inputs: object) -> str:
 
 def _no_edit(change: ChangeLike) -> str:
     values = ", ".join(f"{name} = {value}" for name, value in change.values.items())
-    shown = f" ({values})" if values else ""
-    return f"No edit does what {change.id} does{shown}: it is a measurement, not a remedy."
+    value_text = f" ({values})" if values else ""
+    return f"No edit does what {change.id} does{value_text}: it is a measurement, not a remedy."
 
 
 def edit_for_remedy(
@@ -88,8 +88,8 @@ def edit_for_remedy(
         try:
             job = Job(script, run, cause=hypothesis.cause if hypothesis is not None else "")
             edited.append(job.draft.edited(_write(edit, job=job, place=place, values={})))
-        except Uncertain as why:
-            instructions.append(why.instruction(script))
+        except Uncertain as error:
+            instructions.append(error.instruction(script))
         except (LookupError, RecursionError):
             continue
     return edited or instructions[:1] or [Instruction(_summary(remedy, hypothesis), place)]

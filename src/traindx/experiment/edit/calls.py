@@ -24,7 +24,7 @@ def with_keyword(call: str, name: str, value: str) -> str:
     comma = "," if separator else ""
     front = call[:end] + (separator or ",")
     own_lines = (re.search(r"\n([ \t]*)$", call[:start]) for start, _ in parts)
-    indents = [one[1] for one in own_lines if one is not None]
+    indents = [match[1] for match in own_lines if match is not None]
     if "\n" in rest and (indents or "#" in rest):
         comments, _, closing = rest.rpartition("\n")
         return f"{front}{comments}\n{indents[0] if indents else closing}{new}{comma}\n{closing})"
@@ -35,15 +35,15 @@ def without(text: str, indices: Sequence[int]) -> str:
     """A call's or list's text without some of its parts; a comment goes with the part it is behind."""
     parts = _parts(text)
     removed = {index % len(parts) for index in indices}
-    kept = [at for at in range(len(parts)) if at not in removed]
-    if not kept:
+    kept_indices = [at for at in range(len(parts)) if at not in removed]
+    if not kept_indices:
         return text[: parts[0][0]] + text[-1]
     starts = [start for start, _ in parts]
-    pieces = [text[one:other] for at, (one, other) in enumerate(pairwise(starts)) if at in kept[:-1]]
-    start, end = parts[kept[-1]]
+    pieces = [text[start:end] for at, (start, end) in enumerate(pairwise(starts)) if at in kept_indices[:-1]]
+    start, end = parts[kept_indices[-1]]
     closing = text[parts[-1][1] : -1]
-    if kept[-1] != len(parts) - 1:
-        before, own = _after_comma(text[end : starts[kept[-1] + 1]])
+    if kept_indices[-1] != len(parts) - 1:
+        before, own = _after_comma(text[end : starts[kept_indices[-1] + 1]])
         comma, rest = _after_comma(closing)
         own = own.rpartition("\n")[0] if "#" in own else ""
         rest = "\n" + rest.rpartition("\n")[2] if "\n" in rest or own else rest

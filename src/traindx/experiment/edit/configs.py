@@ -90,9 +90,9 @@ def with_new_setting(path: str, text: str, keys: tuple[str, str], new: str) -> s
     at = inner.start(2)
     changed = f"{text[:at]}{inner[2]}{name}: {new}\n{text[at:]}"
     try:
-        before, after = parsed(path, text), parsed(path, changed)
-        added = after[table].pop(name)
-        return changed if before == after and added == float(new) else None
+        old_tree, new_tree = parsed(path, text), parsed(path, changed)
+        added = new_tree[table].pop(name)
+        return changed if old_tree == new_tree and added == float(new) else None
     except (ValueError, LookupError, TypeError):
         return None
 
@@ -105,22 +105,20 @@ def with_setting(path: str, text: str, keys: tuple[str | int, ...], new: str) ->
         if span is None:
             return None
         changed = text[: span[0]] + new + text[span[1] :]
-        before, after = parsed(path, text), parsed(path, changed)
-        wanted = parsed(path, f"x: {new}" if suffix not in (".toml", ".json") else _one(suffix, new))["x"]
-        if looked_up(after, keys) != wanted:
+        old_tree, new_tree = parsed(path, text), parsed(path, changed)
+        expected = parsed(
+            path, f"x: {new}" if suffix not in (".toml", ".json") else _as_document(suffix, new)
+        )["x"]
+        if looked_up(new_tree, keys) != expected:
             return None
-        _put(after, keys, looked_up(before, keys))
-        return changed if after == before else None
+        looked_up(new_tree, keys[:-1])[keys[-1]] = looked_up(old_tree, keys)
+        return changed if new_tree == old_tree else None
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
 
 
-def _one(suffix: str, new: str) -> str:
+def _as_document(suffix: str, new: str) -> str:
     return f'{{"x": {new}}}' if suffix == ".json" else f"x = {new}"
-
-
-def _put(tree: Any, keys: tuple[str | int, ...], value: Any) -> None:
-    looked_up(tree, keys[:-1])[keys[-1]] = value
 
 
 def _yaml_span(text: str, keys: tuple[str | int, ...]) -> tuple[int, int] | None:

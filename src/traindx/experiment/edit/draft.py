@@ -1,4 +1,4 @@
-"""Changes to the files of a script, gathered piece by piece, then made into lines."""
+"""Edits of the files of a script, collected piece by piece and turned into changed lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from traindx.core import files
 from traindx.core.nouns import Edit
 from traindx.experiment.edit.calls import Span, with_keyword
-from traindx.experiment.edit.nodes import Nodes, called
+from traindx.experiment.edit.nodes import Nodes, last_name
 from traindx.experiment.edit.result import Edited, Uncertain
 from traindx.source.edits import edited, parses
 from traindx.source.script import Script, Source
@@ -25,7 +25,7 @@ _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
 
 
 class Draft(Nodes):
-    """New text for pieces of a script's files. What touches the same piece twice must say the same."""
+    """New text for pieces of a script's files. Two edits of one piece must agree."""
 
     def __init__(self, script: Script) -> None:
         self.script = script
@@ -63,7 +63,7 @@ class Draft(Nodes):
         return start, start if last < first else self._offset(source, last, 1 << 30)
 
     def splice(self, source: Source, span: Span, text: str) -> None:
-        """Text in the place of other text."""
+        """Replace a span of a file."""
         pieces = self._pieces.setdefault(source.path, {})
         if pieces.get(span, text) != text and span[0] == span[1]:
             text = pieces[span] + text
@@ -82,7 +82,7 @@ class Draft(Nodes):
         return any(a < end and start < b for a, b in self._pieces.get(self.file(node).path, {}))
 
     def replace(self, node: ast.AST, text: str) -> None:
-        """An expression written otherwise."""
+        """Replace an expression."""
         self.splice(self.file(node), self.span(node), text)
 
     def wrap(self, node: ast.AST, before: str, after: str) -> None:
@@ -94,7 +94,7 @@ class Draft(Nodes):
     def rename(self, function: ast.expr, name: str) -> None:
         """Another last name for what a call calls: `a.half` becomes `a.float`."""
         _, end = self.span(function)
-        self.splice(self.file(function), (end - len(called(function)), end), name)
+        self.splice(self.file(function), (end - len(last_name(function)), end), name)
 
     def follow(self, node: ast.expr, method: str) -> str:
         """`.method()` behind an expression, in parentheses where it needs some; its new text."""
@@ -112,9 +112,9 @@ class Draft(Nodes):
 
     def keyword(self, call: ast.Call, name: str, value: str) -> None:
         """`name=value` in a call: in the place of the one it has, else as its last argument."""
-        for one in call.keywords:
-            if one.arg == name:
-                return self.replace(one.value, value)
+        for keyword in call.keywords:
+            if keyword.arg == name:
+                return self.replace(keyword.value, value)
         return self.rewrite(call, with_keyword(self.text(call), name, value))
 
     def rewrite(self, node: ast.AST, new: str) -> None:
@@ -156,8 +156,8 @@ class Draft(Nodes):
     def _indent(self, node: ast.stmt) -> str | None:
         """The indentation of a statement that begins its line; None for others."""
         start, _ = self.span(node)
-        before = self.file(node).text[self._offset(self.file(node), node.lineno, 0) : start]
-        return before if not before.strip() else None
+        front = self.file(node).text[self._offset(self.file(node), node.lineno, 0) : start]
+        return front if not front.strip() else None
 
     def _end(self, node: ast.stmt) -> tuple[int, int, str | None]:
         """Where a statement and its last line end, and its indentation; None where it shares its lines."""
@@ -208,31 +208,31 @@ class Draft(Nodes):
                 new = self._new_text(source)
                 if not parses(new):
                     raise Uncertain(f"The edit of {source.path} would not be Python: make it by hand. {text}")
-                own = line_edits(source.path, source.text, new)
-                edits += own
-                sources[source.path] = edited(raw_text(source.path, source.text), own)
+                file_edits = line_edits(source.path, source.text, new)
+                edits += file_edits
+                sources[source.path] = edited(raw_text(source.path, source.text), file_edits)
         for path, (old, new) in self._configs.items():
-            own = line_edits(path, old, new)
-            edits += own
-            sources[path] = edited(old, own)
+            file_edits = line_edits(path, old, new)
+            edits += file_edits
+            sources[path] = edited(old, file_edits)
         if not edits and self.args is None:
             raise Uncertain(f"Nothing is left to change: {text}")
         return Edited(tuple(edits), text, args=self.args, sources=sources)
 
 
-def _shared(one: str, other: str) -> int:
+def _shared(first: str, second: str) -> int:
     """How many characters two texts begin with alike."""
-    pairs = zip(one, other, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+    pairs = zip(first, second, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
 
 
 def line_edits(path: str, old: str, new: str) -> list[Edit]:
     """The lines in which two texts differ."""
-    before, after = ([line.rstrip("\r\n") for line in _LINES.findall(text)] for text in (old, new))
+    old_lines, new_lines = ([line.rstrip("\r\n") for line in _LINES.findall(text)] for text in (old, new))
     edits = []
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, old_lines, new_lines, autojunk=False).get_opcodes():
         if tag != "equal":
-            edits.append(Edit(path, i1 + 1, i2, tuple(after[j1:j2]), "ask"))
+            edits.append(Edit(path, i1 + 1, i2, tuple(new_lines[j1:j2]), "ask"))
     return edits
 
 

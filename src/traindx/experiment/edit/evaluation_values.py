@@ -79,7 +79,7 @@ def _names_bound(loop: ast.For | ast.While) -> Iterator[tuple[str, list[ast.stmt
 
 def _validation_losses(job: Job) -> set[str]:
     """Names that are bound to a loss which was computed without gradients."""
-    losses = {id(one.event.value) for one in job.training.losses if one.event.grad_off}
+    losses = {id(loss.event.value) for loss in job.training.losses if loss.event.grad_off}
     return {
         bound.name
         for bound in job.training.trace.bindings
@@ -104,7 +104,9 @@ def optimizer_at(job: Job, value: EvaluationValue, words: str) -> str:
 
 def model_at(job: Job, value: EvaluationValue, words: str) -> str:
     """The model that the optimizer trains, as the function with the loop names it."""
-    models = {id(one): one for optimizer in job.optimizers() for one in sources(optimizer) if one.spot}
+    models = {
+        id(model): model for optimizer in job.optimizers() for model in sources(optimizer) if model.spot
+    }
     if len(models) == 1:
         [model] = models.values()
         for node, name in _names_of(job, model):

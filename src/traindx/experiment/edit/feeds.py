@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from traindx.experiment.edit.job import Job
-from traindx.experiment.edit.nodes import called, written
+from traindx.experiment.edit.nodes import argument_node, last_name
 from traindx.experiment.edit.result import Uncertain
 
 _CASTS = frozenset(
@@ -42,34 +42,34 @@ class NamedInputs:
 
 def named_inputs(job: Job, expression: ast.expr, words: str) -> NamedInputs:
     """The name behind an expression; raises Uncertain with the words when there is none."""
-    here: ast.expr = expression
+    current: ast.expr = expression
     for _ in range(_DEEP):
-        base = _base(job, here, words)
+        base = _base(job, current, words)
         piece = _piece(job, base)
         if piece is not None:
-            here = piece
+            current = piece
             continue
-        function = job.function_of(here)
+        function = job.function_of(current)
         if not isinstance(function, ast.FunctionDef) or base.id not in _parameters(function):
             return _bound(job, base, words)
-        here = _passed(job, function, base.id, words)
+        current = _passed(job, function, base.id, words)
     raise Uncertain(words, expression)
 
 
 def batched(job: Job, expression: ast.expr) -> bool:
     """Whether an expression is what a loop iterates over: a batch of a loader."""
-    here: ast.expr | None = expression
+    current: ast.expr | None = expression
     for _ in range(_DEEP):
-        if here is None:
+        if current is None:
             return False
         try:
-            base = _base(job, here, "")
+            base = _base(job, current, "")
         except Uncertain:
-            names = {one.id for one in ast.walk(here) if isinstance(one, ast.Name)}
-            return bool(names & _turns(job, here))
+            names = {node.id for node in ast.walk(current) if isinstance(node, ast.Name)}
+            return bool(names & _turns(job, current))
         if base.id in _turns(job, base):
             return True
-        here = _piece(job, base)
+        current = _piece(job, base)
     return False
 
 
@@ -78,10 +78,10 @@ def _turns(job: Job, node: ast.AST) -> set[str]:
     function = job.function_of(node)
     loops = [n for n in ast.walk(job.file(node).tree) if isinstance(n, ast.For | ast.comprehension)]
     return {
-        one.id
+        target.id
         for loop in loops
-        for one in ast.walk(loop.target)
-        if isinstance(one, ast.Name) and job.function_of(one) is function
+        for target in ast.walk(loop.target)
+        if isinstance(target, ast.Name) and job.function_of(target) is function
     }
 
 
@@ -90,7 +90,7 @@ def _piece(job: Job, name: ast.Name) -> ast.expr | None:
     stores = _stores(job, name)
     if len(stores) != 1 or not isinstance(stores[0], ast.Assign):
         return None
-    inside = [one for one in job.ancestors(stores[0]) if isinstance(one, ast.For | ast.While)]
+    inside = [ancestor for ancestor in job.ancestors(stores[0]) if isinstance(ancestor, ast.For | ast.While)]
     same = job.function_of(inside[0]) is job.function_of(name) if inside else False
     return stores[0].value if same else None
 
@@ -119,16 +119,25 @@ def _base(job: Job, node: ast.expr, words: str) -> ast.Name:
 
 
 def _parameters(function: ast.FunctionDef) -> list[str]:
-    return [one.arg for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
+    return [
+        parameter.arg
+        for parameter in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    ]
 
 
 def _passed(job: Job, function: ast.FunctionDef, name: str, words: str) -> ast.expr:
     """What the one call of a function gives for a parameter."""
     calls = [
-        n for n in ast.walk(job.file(function).tree) if isinstance(n, ast.Call) and called(n) == function.name
+        n
+        for n in ast.walk(job.file(function).tree)
+        if isinstance(n, ast.Call) and last_name(n) == function.name
     ]
-    own = isinstance(job.parent(function), ast.ClassDef)
-    argument = written(calls[0], name, _parameters(function).index(name) - own) if len(calls) == 1 else None
+    is_method = isinstance(job.parent(function), ast.ClassDef)
+    argument = (
+        argument_node(calls[0], name, _parameters(function).index(name) - is_method)
+        if len(calls) == 1
+        else None
+    )
     if argument is None:
         raise Uncertain(words, function)
     return argument
@@ -137,39 +146,43 @@ def _passed(job: Job, function: ast.FunctionDef, name: str, words: str) -> ast.e
 def _stores(job: Job, name: ast.Name, *, top: bool = False) -> list[ast.stmt]:
     """The statements of the function around a name, or of the top of its file, that bind it, in order."""
     stores = job.stores(name.id, None if top else job.function_of(name), job.file(name))
-    return sorted(dict.fromkeys(map(job.statement_of, stores)), key=lambda one: one.lineno)
+    return sorted(dict.fromkeys(map(job.statement_of, stores)), key=lambda statement: statement.lineno)
 
 
 def _bound(job: Job, name: ast.Name, words: str) -> NamedInputs:
     stores = _stores(job, name) or _stores(job, name, top=True)
     block = getattr(job.parent(stores[-1]), "body", []) if stores else []
     plain = isinstance(block, list) and all(
-        one in block and isinstance(one, ast.Assign | ast.AnnAssign) for one in stores
+        statement in block and isinstance(statement, ast.Assign | ast.AnnAssign) for statement in stores
     )
-    used = _used(job, name, block) if plain and stores else None
-    if used is None or block.index(used) <= block.index(stores[-1]):
+    use = _statement_using(job, name, block) if plain and stores else None
+    if use is None or block.index(use) <= block.index(stores[-1]):
         raise Uncertain(words, stores[-1] if stores else name)
     around = job.parent(name)
     stretch = isinstance(around, ast.Subscript) and isinstance(around.slice, ast.Slice)
-    return NamedInputs(name.id, block, stores[-1], used, ast.unparse(around) if stretch and around else "")
+    return NamedInputs(name.id, block, stores[-1], use, ast.unparse(around) if stretch and around else "")
 
 
-def _used(job: Job, node: ast.AST, block: list[ast.stmt]) -> ast.stmt | None:
+def _statement_using(job: Job, node: ast.AST, block: list[ast.stmt]) -> ast.stmt | None:
     """The statement of a block in which something is done: itself, or by way of a function that is called."""
     chain = [node, *job.ancestors(node)]
-    direct = next((one for one in block if any(one is other for other in chain)), None)
+    direct = next(
+        (statement for statement in block if any(statement is ancestor for ancestor in chain)), None
+    )
     if direct is not None and not isinstance(direct, ast.FunctionDef | ast.ClassDef):
         return direct
-    reaching = {one.name for one in chain if isinstance(one, ast.FunctionDef)}
-    defined = [one for one in ast.walk(job.file(node).tree) if isinstance(one, ast.FunctionDef)]
+    reaching = {function.name for function in chain if isinstance(function, ast.FunctionDef)}
+    defined = [
+        function for function in ast.walk(job.file(node).tree) if isinstance(function, ast.FunctionDef)
+    ]
     for _ in range(_DEEP):
-        reaching |= {one.name for one in defined if reaching & _names(one)}
-    running = [one for one in block if not isinstance(one, ast.FunctionDef | ast.ClassDef)]
-    return next((one for one in running if reaching & _names(one)), None)
+        reaching |= {function.name for function in defined if reaching & _names(function)}
+    running = [statement for statement in block if not isinstance(statement, ast.FunctionDef | ast.ClassDef)]
+    return next((statement for statement in running if reaching & _names(statement)), None)
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {called(one) for one in ast.walk(node) if isinstance(one, ast.Call)}
+    return {last_name(inner) for inner in ast.walk(node) if isinstance(inner, ast.Call)}
 
 
 def _is_frame(job: Job, name: ast.Name, depth: int = 4) -> bool:
@@ -179,11 +192,12 @@ def _is_frame(job: Job, name: ast.Name, depth: int = 4) -> bool:
     if value is None or depth == 0:
         return False
     inner = list(ast.walk(value))
-    words = {one.attr for one in inner if isinstance(one, ast.Attribute)}
+    words = {node.attr for node in inner if isinstance(node, ast.Attribute)}
     if words & {"values", "to_numpy", "tensor", "from_numpy", "as_tensor"}:
         return False
     if words & _FRAMES:
         return True
     return any(
-        isinstance(one, ast.Name) and one.id != name.id and _is_frame(job, one, depth - 1) for one in inner
+        isinstance(node, ast.Name) and node.id != name.id and _is_frame(job, node, depth - 1)
+        for node in inner
     )

@@ -41,8 +41,8 @@ def put_guard(
     low = least or (None if domain.low is None else _moved(domain.low, "+", step))
     high = None if domain.high is None else _moved(domain.high, "-", step)
     method = f".clamp({low}, {high})" if high is not None else f".clamp_min({low})"
-    if isinstance(inner, ast.Name) and (here := _used_besides(draft, inner)) is not None:
-        draft.before(here, f"{inner.id} = {inner.id}{method}")
+    if isinstance(inner, ast.Name) and (statement := _used_besides(draft, inner)) is not None:
+        draft.before(statement, f"{inner.id} = {inner.id}{method}")
         return inner.id + method
     return draft.follow(inner, method)
 
@@ -54,8 +54,8 @@ def _used_besides(draft: Draft, name: ast.Name) -> ast.stmt | None:
     """
     statement = draft.statement_of(name)
     block = draft.block(statement)
-    later = [node for one in block[block.index(statement) :] for node in ast.walk(one)]
-    uses = [one for one in later if isinstance(one, ast.Name) and one.id == name.id]
+    later = [node for sibling in block[block.index(statement) :] for node in ast.walk(sibling)]
+    uses = [node for node in later if isinstance(node, ast.Name) and node.id == name.id]
     return statement if len(uses) > 1 else None
 
 

@@ -64,13 +64,15 @@ class Job(Nodes):
             self.draft.add_import(near, f"import {name.partition('.')[0]}")
         return text or name
 
-    def fresh(self, near: ast.AST, wanted: str) -> str:
+    def fresh(self, near: ast.AST, stem: str) -> str:
         """A name that neither the file of a node nor the draft uses yet."""
         tree = self.file(near).tree
-        used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | assigned(tree) | self.draft.names
-        name, count = wanted, 2
-        while name in used:
-            name, count = f"{wanted}_{count}", count + 1
+        used_names = (
+            {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | assigned(tree) | self.draft.names
+        )
+        name, count = stem, 2
+        while name in used_names:
+            name, count = f"{stem}_{count}", count + 1
         self.draft.names.add(name)
         return name
 
@@ -92,7 +94,7 @@ class Job(Nodes):
 
     def loaders(self) -> list[Made]:
         """The loaders of PyTorch that the script makes."""
-        return [e.value for e in self.calls(lambda made: made.short in _LOADERS)]
+        return [e.value for e in self.calls(lambda call: call.short in _LOADERS)]
 
     def optimizers(self) -> list[Made]:
         """The optimizers that step and are made by a call in the script."""
@@ -107,25 +109,29 @@ class Job(Nodes):
             raise Uncertain("No PyTorch optimizer was found in the script.")
         return of_torch
 
-    def _as_recorded(self, made: list[Made]) -> list[Made]:
+    def _as_recorded(self, candidates: list[Made]) -> list[Made]:
         """Of the optimizers that one call may make by a name, the one that the recording shows."""
         recorded = [word(optimizer, "class") for optimizer in facts(self.facts.get("optimizers"))]
         chosen: list[Made] = []
-        for one in made:
-            same_call = [o for o in made if o.spot is not None and o.spot.node is one.spot.node]  # type: ignore[union-attr]
-            if one.short == "Optimizer" and len(set(recorded)) == 1:
-                one = replace(one, name=f"torch.optim.{recorded[0]}")
+        for candidate in candidates:
+            same_call = [o for o in candidates if o.spot is not None and o.spot.node is candidate.spot.node]  # type: ignore[union-attr]
+            if candidate.short == "Optimizer" and len(set(recorded)) == 1:
+                candidate = replace(candidate, name=f"torch.optim.{recorded[0]}")
             if (
                 len(same_call) == 1
-                or one.short in recorded
+                or candidate.short in recorded
                 or not any(o.short in recorded for o in same_call)
             ):
-                chosen.append(one)
+                chosen.append(candidate)
         return chosen
 
     def schedulers(self) -> list[Made]:
         """The learning-rate schedulers that the script makes."""
         return [e.value for e in self.calls(is_scheduler) if e.value.spot is not None]
+
+    def in_forward(self, node: ast.AST) -> bool:
+        """Whether a node is inside a model's own forward pass."""
+        return getattr(self.function_of(node), "name", "") in ("forward", "__call__")
 
     def iteration(self) -> Iteration:
         """The loop that trains; raises Uncertain when none is found."""
@@ -141,9 +147,11 @@ class Job(Nodes):
 
     def iterations(self) -> list[Iteration]:
         """Every training loop of the script's own run, each once."""
-        own = [one for one in self.training.iterations if one.step.event.root is None]
-        chosen = own or list(self.training.iterations)
-        return list({id(one.step.event.spot.node): one for one in chosen}.values())
+        own_iterations = [
+            iteration for iteration in self.training.iterations if iteration.step.event.root is None
+        ]
+        chosen = own_iterations or list(self.training.iterations)
+        return list({id(iteration.step.event.spot.node): iteration for iteration in chosen}.values())
 
     def config(self, path: str) -> str:
         """The current text of a configuration; raises OSError or ValueError."""
@@ -153,7 +161,7 @@ class Job(Nodes):
     def recorded(self, name: str) -> list[float]:
         """The values that a setting of the optimizers had in the recording."""
         optimizers = facts(self.facts.get("optimizers"))
-        values = [number(group, name) for one in optimizers for group in facts(one.get("groups"))]
+        values = [number(group, name) for optimizer in optimizers for group in facts(optimizer.get("groups"))]
         return [value for value in values if value is not None]
 
 
@@ -162,11 +170,11 @@ def once(events: Iterable[CallEvent]) -> list[CallEvent]:
     return list({id(event.spot.node): event for event in events}.values())
 
 
-def call_of(made: Made) -> ast.Call:
+def call_of(value: Made) -> ast.Call:
     """The node of a call; raises Uncertain when it has none."""
-    if made.spot is None or not isinstance(made.spot.node, ast.Call):
-        raise Uncertain(f"The call of {made.short or made.name} was not found in the script.")
-    return made.spot.node
+    if value.spot is None or not isinstance(value.spot.node, ast.Call):
+        raise Uncertain(f"The call of {value.short or value.name} was not found in the script.")
+    return value.spot.node
 
 
 def group_values(optimizer: Made, name: str) -> list[Value]:
@@ -174,4 +182,4 @@ def group_values(optimizer: Made, name: str) -> list[Value]:
     first = optimizer.args[0] if optimizer.args else optimizer.keywords.get("params")
     groups = next(iter(options(first)), None)
     tables = groups.items if isinstance(groups, ListValue) else []
-    return [one.items[name] for one in tables if isinstance(one, DictValue) and name in one.items]
+    return [table.items[name] for table in tables if isinstance(table, DictValue) and name in table.items]

@@ -6,7 +6,7 @@ import ast
 
 from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.keras import keras_name, uses_keras
-from traindx.experiment.edit.nodes import called, receiver
+from traindx.experiment.edit.nodes import last_name, receiver
 from traindx.experiment.edit.result import Uncertain
 
 
@@ -17,7 +17,7 @@ def add_layer(job: Job, layer: ast.Call, new: str) -> str:
     parts: list[ast.expr] = []
     if isinstance(around, ast.List):
         parts = around.elts
-    elif isinstance(around, ast.Call) and called(around) == "Sequential":
+    elif isinstance(around, ast.Call) and last_name(around) == "Sequential":
         parts = around.args
     if layer not in parts:
         return _by_itself(job, layer, new)
@@ -25,8 +25,8 @@ def add_layer(job: Job, layer: ast.Call, new: str) -> str:
     if index == len(parts):
         raise Uncertain(f"Put {new} after this layer.", layer)
     start, _ = job.draft.span(parts[index])
-    before = job.file(layer).text[:start].rpartition("\n")[2]
-    job.draft.wrap(parts[index], new + (",\n" + before if not before.strip() else ", "), "")
+    front = job.file(layer).text[:start].rpartition("\n")[2]
+    job.draft.wrap(parts[index], new + (",\n" + front if not front.strip() else ", "), "")
     return f"{new} after line {layer.lineno}"
 
 
@@ -36,7 +36,7 @@ def _by_itself(job: Job, layer: ast.Call, new: str) -> str:
     above, model = job.parent(around), receiver(around)
     if not uses_keras(job):
         job.draft.wrap(layer, f"{job.spelled(layer, 'torch.nn')}.Sequential(", f", {new})")
-    elif called(around) == "add" and isinstance(above, ast.Expr) and model is not None:
+    elif last_name(around) == "add" and isinstance(above, ast.Expr) and model is not None:
         job.draft.after(above, f"{job.draft.text(model)}.add({new})")
     elif isinstance(around, ast.Call) and around.func is layer:
         job.draft.wrap(around, f"{new}(", ")")

@@ -32,7 +32,7 @@ def take_edits(job: Job, *detectors: str) -> list[str]:
 
 def _take(job: Job, finding: Finding) -> None:
     for edit in finding.edits:
-        source = next(one for one in job.script.sources if one.path == edit.file)
+        source = next(source for source in job.script.sources if source.path == edit.file)
         start, end = job.draft.line_span(source, edit.first, edit.last)
         new = "".join(f"{line}\n" for line in edit.new)
         glued = start == len(source.text) and not source.text.endswith(("\n", "\r"))

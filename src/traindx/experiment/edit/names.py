@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from traindx.source.script import Source
 
 
-def spelled_as(known: Mapping[str, str], name: str) -> str | None:
+def spelled_as(imports: Mapping[str, str], name: str) -> str | None:
     """A name by the longest part of it that is imported; None where none is."""
     parts = name.split(".")
     for length in range(len(parts), 0, -1):
-        local = known.get(".".join(parts[:length]))
+        local = imports.get(".".join(parts[:length]))
         if local is not None:
             return ".".join([local, *parts[length:]])
     return None

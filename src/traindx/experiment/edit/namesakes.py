@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from traindx.experiment.edit import configs
 from traindx.experiment.edit.job import Job
-from traindx.experiment.edit.nodes import called
+from traindx.experiment.edit.nodes import last_name
 from traindx.experiment.edit.paths import file_of
 from traindx.source.values import Const, Spot
 
@@ -19,10 +19,10 @@ def namesake(job: Job, name: str) -> Const | tuple[str, tuple[str | int, ...]] |
     """A literal, or a file and the keys in it: the only one with the name and the value that was recorded."""
     recorded = job.recorded(name)
     names = (name, *_ALSO.get(name, ()))
-    given = any(re.search(rf"(^|[-._+]){one}(=|$)", word) for word in job.args for one in names)
-    if len(set(recorded)) != 1 or job.training.scheduler_steps or given:
+    is_given = any(re.search(rf"(^|[-._+]){alias}(=|$)", word) for word in job.args for alias in names)
+    if len(set(recorded)) != 1 or job.training.scheduler_steps or is_given:
         return None
-    literals = [one for one in _literals(job, names) if one.value == recorded[0]]
+    literals = [literal for literal in _literals(job, names) if literal.value == recorded[0]]
     settings = [keys for keys, value in _settings(job, names) if value == recorded[0]]
     if len(literals) + len(settings) != 1:
         return None
@@ -37,9 +37,9 @@ def _literals(job: Job, names: tuple[str, ...]) -> Iterator[Const]:
             if isinstance(node, ast.Dict):
                 pairs = [(getattr(k, "value", None), v) for k, v in zip(node.keys, node.values, strict=True)]
             elif isinstance(node, ast.AnnAssign):
-                pairs = [(called(node.target), node.value)]
+                pairs = [(last_name(node.target), node.value)]
             elif isinstance(node, ast.Assign) and len(node.targets) == 1:
-                pairs = [(called(node.targets[0]), node.value)]
+                pairs = [(last_name(node.targets[0]), node.value)]
             for key, value in pairs:
                 number = getattr(value, "value", None) if isinstance(value, ast.Constant) else None
                 plain = isinstance(number, int | float) and not isinstance(number, bool)
@@ -52,8 +52,8 @@ def _settings(
 ) -> Iterator[tuple[tuple[str, tuple[str | int, ...]], float | int]]:
     """Numbers under a name in the files that the script reads its settings from."""
     loads = [e.value for e in job.training.trace.events if configs.LOADERS.search(e.value.name)]
-    paths = {file_of(job, one.args[0]) for one in loads if one.args}
-    for path in sorted(one for one in paths if one is not None):
+    paths = {file_of(job, load.args[0]) for load in loads if load.args}
+    for path in sorted(path for path in paths if path is not None):
         try:
             tree = configs.parsed(path, job.config(path))
         except (OSError, ValueError):

@@ -9,19 +9,19 @@ from traindx.core.nouns import Scalar
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is to become of a value: `factor` times what it was, or `value`."""
+class NewNumber:
+    """The new value of a number: `factor` times the old one, or `value`."""
 
     factor: float | None = None
     value: Scalar = None
     whole: bool = False
 
-    def literal(self, old: float, written: str = "") -> str:
+    def literal(self, old: float, old_text: str = "") -> str:
         """The new number, in the manner of the old."""
         if self.factor is None:
-            return plain(self.value, written)
+            return plain(self.value, old_text)
         new: float = old * self.factor
-        return str(max(1, round(new))) if self.whole else plain(float(f"{new:.10g}"), written)
+        return str(max(1, round(new))) if self.whole else plain(float(f"{new:.10g}"), old_text)
 
     def expression(self, old: ast.expr, text: str) -> str:
         """The new value of one that is computed."""
@@ -45,10 +45,10 @@ def plain(value: Scalar, like: str = "") -> str:
     if "e" in like.lower() or "e" in text or 0 < abs(value) < 1e-4:
         text = short(value)
     try:
-        whole = isinstance(ast.literal_eval(text), int)
+        is_whole = isinstance(ast.literal_eval(text), int)
     except (ValueError, SyntaxError):
         return repr(value)
-    return text + ".0" if whole else text
+    return text + ".0" if is_whole else text
 
 
 def short(value: float) -> str:

@@ -30,13 +30,13 @@ class Nodes:
 
     def function_of(self, node: ast.AST) -> ast.AST | None:
         """The function around a node; None at the top of the file."""
-        return next((one for one in self.ancestors(node) if isinstance(one, _FUNCTIONS)), None)
+        return next((ancestor for ancestor in self.ancestors(node) if isinstance(ancestor, _FUNCTIONS)), None)
 
     def statement_of(self, node: ast.AST) -> ast.stmt:
         """The statement around a piece; raises Uncertain when there is none."""
-        for one in (node, *self.ancestors(node)):
-            if isinstance(one, ast.stmt):
-                return one
+        for ancestor in (node, *self.ancestors(node)):
+            if isinstance(ancestor, ast.stmt):
+                return ancestor
         raise Uncertain("This is not part of a statement: change it by hand.", node)
 
     def own_statement(self, call: ast.AST) -> ast.stmt:
@@ -60,17 +60,17 @@ class Nodes:
         """The statements that a statement is among."""
         around = self.parent(node)
         blocks = (getattr(around, name, None) for name in ("body", "orelse", "finalbody"))
-        return next((one for one in blocks if isinstance(one, list) and node in one), [node])
+        return next((block for block in blocks if isinstance(block, list) and node in block), [node])
 
     def stores(self, name: str, function: ast.AST | None, file: Source) -> list[ast.Name]:
         """Where a name is bound in a function, or at the top of a file."""
         return [
-            one
-            for one in ast.walk(file.tree)
-            if isinstance(one, ast.Name)
-            and one.id == name
-            and isinstance(one.ctx, ast.Store)
-            and self.function_of(one) is function
+            node
+            for node in ast.walk(file.tree)
+            if isinstance(node, ast.Name)
+            and node.id == name
+            and isinstance(node.ctx, ast.Store)
+            and self.function_of(node) is function
         ]
 
 
@@ -82,7 +82,7 @@ def ancestors(source: Source, node: ast.AST) -> Iterator[ast.AST]:
         around = source.parents.get(around)
 
 
-def called(node: ast.AST | None) -> str:
+def last_name(node: ast.AST | None) -> str:
     """The last name of what a call calls, or of a name or attribute; empty for anything else."""
     node = node.func if isinstance(node, ast.Call) else node
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
@@ -93,11 +93,15 @@ def receiver(node: ast.AST | None) -> ast.expr | None:
     return node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
 
 
-def written(call: ast.Call, name: str, position: int) -> ast.expr | None:
+def argument_node(call: ast.Call, name: str, position: int) -> ast.expr | None:
     """The expression that a call gives for an argument."""
-    for one in call.keywords:
-        if one.arg == name:
-            return one.value
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
     front = call.args[: position + 1]
     plain = position >= 0 and len(front) == position + 1
-    return front[position] if plain and not any(isinstance(one, ast.Starred) for one in front) else None
+    return (
+        front[position]
+        if plain and not any(isinstance(argument, ast.Starred) for argument in front)
+        else None
+    )

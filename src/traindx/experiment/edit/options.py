@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from traindx.experiment.edit.nodes import ancestors, called
+from traindx.experiment.edit.nodes import ancestors, last_name
 from traindx.source.script import Source
 from traindx.source.values import Const, Spot, Unknown, Value
 
@@ -27,9 +27,11 @@ def option_of(value: Value) -> CommandOption | None:
         return None
     source, node = value.spot.source, value.spot.node
     if isinstance(value, Const) and value.soft:
-        call = next((one for one in ancestors(source, node) if isinstance(one, ast.Call)), None)
+        call = next(
+            (ancestor for ancestor in ancestors(source, node) if isinstance(ancestor, ast.Call)), None
+        )
         return CommandOption(_flags(call), value.spot) if call is not None and _flags(call) else None
-    if isinstance(value, Unknown) and isinstance(node, ast.Call) and called(node) == "add_argument":
+    if isinstance(value, Unknown) and isinstance(node, ast.Call) and last_name(node) == "add_argument":
         return CommandOption(_flags(node), None)
     if isinstance(value, Unknown) and value.name:
         return _decorated(source, node, value.name)
@@ -48,11 +50,11 @@ def option_around(spot: Spot) -> CommandOption | None:
 def _decorated(source: Source, node: ast.AST, name: str) -> CommandOption | None:
     """The option of a function whose parameters a library reads from the command line."""
     chain = [node, *ancestors(source, node)]
-    function = next((one for one in chain if isinstance(one, ast.FunctionDef)), None)
+    function = next((node for node in chain if isinstance(node, ast.FunctionDef)), None)
     if function is None:
         return None
     for decorator in function.decorator_list:
-        if isinstance(decorator, ast.Call) and called(decorator) == "option":
+        if isinstance(decorator, ast.Call) and last_name(decorator) == "option":
             flags = _flags(decorator)
             plain = [str(c.value) for c in decorator.args if isinstance(c, ast.Constant)]
             long = [flag.lstrip("-").replace("-", "_").split("/")[0] for flag in flags]
@@ -62,15 +64,15 @@ def _decorated(source: Source, node: ast.AST, name: str) -> CommandOption | None
 
 
 def _default(source: Source, call: ast.Call) -> Spot | None:
-    default = next((one.value for one in call.keywords if one.arg == "default"), None)
+    default = next((keyword.value for keyword in call.keywords if keyword.arg == "default"), None)
     return Spot(source, default) if isinstance(default, ast.Constant) else None
 
 
 def _flags(call: ast.AST) -> tuple[str, ...]:
-    if not isinstance(call, ast.Call) or called(call) not in _MAKERS:
+    if not isinstance(call, ast.Call) or last_name(call) not in _MAKERS:
         return ()
-    texts = [one.value for one in call.args if isinstance(one, ast.Constant)]
-    return tuple(one for one in texts if isinstance(one, str) and one.startswith("-"))
+    texts = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
+    return tuple(text for text in texts if isinstance(text, str) and text.startswith("-"))
 
 
 def given_value(args: Sequence[str], option: CommandOption) -> tuple[int, str] | None:

@@ -20,7 +20,7 @@ _SAME = frozenset(
 
 def file_of(job: Job, value: Value) -> str | None:
     """The existing file that something is read from: `open(...)`, `Path(...).read_text()`, its name."""
-    paths = {path for one in options(value) if (path := _existing(job, _named(job, one, _DEEP)))}
+    paths = {path for option in options(value) if (path := _existing(job, _path_text(job, option, _DEEP)))}
     return paths.pop() if len(paths) == 1 else None
 
 
@@ -34,7 +34,7 @@ def _existing(job: Job, name: str | None) -> str | None:
     return None
 
 
-def _named(job: Job, value: Value | None, depth: int) -> str | None:
+def _path_text(job: Job, value: Value | None, depth: int) -> str | None:
     """The path as text."""
     if value is None or depth == 0:
         return None
@@ -66,10 +66,12 @@ def _command_line_value(job: Job, value: Value) -> str | None:
 def _from_call(job: Job, value: Made, depth: int) -> str | None:
     first = value.receiver if value.kind == "method" else (value.args[0] if value.args else None)
     rest = value.args if value.kind == "method" else value.args[1:]
-    texts = [one.value for one in rest if isinstance(one, Const) and isinstance(one.value, str)]
+    texts = [
+        argument.value for argument in rest if isinstance(argument, Const) and isinstance(argument.value, str)
+    ]
     if value.short in ("join", "joinpath") or (value.short == "Path" and rest):
         return _joined(job, value.args if value.kind == "call" else [first or value, *rest], depth, os.sep)
-    path = _named(job, first, depth - 1)
+    path = _path_text(job, first, depth - 1)
     if path is None or value.short in _SAME:
         return path
     try:
@@ -86,18 +88,18 @@ def _part(job: Job, value: Made, depth: int) -> str | None:
     """`path.parent`, `os.path.splitext(path)[0]`."""
     of = value.receiver
     if value.kind == "attribute" and value.name == "parent":
-        path = _named(job, of, depth - 1)
+        path = _path_text(job, of, depth - 1)
         return os.path.dirname(path) if path is not None else None
     split = isinstance(of, Made) and of.short == "splitext" and value.kind == "item"
     if split and isinstance(of, Made) and of.args and isinstance(key := value.args[0], Const):
-        path = _named(job, of.args[0], depth - 1)
+        path = _path_text(job, of.args[0], depth - 1)
         return os.path.splitext(path)[0] if path is not None and key.value == 0 else None
     return None
 
 
 def _joined(job: Job, values: list[Value], depth: int, by: str) -> str | None:
-    parts = [_named(job, one, depth - 1) for one in values]
-    if not parts or any(one is None for one in parts):
+    parts = [_path_text(job, value, depth - 1) for value in values]
+    if not parts or any(part is None for part in parts):
         return None
-    texts = [one for one in parts if one is not None]
+    texts = [part for part in parts if part is not None]
     return os.path.join(*texts) if by else "".join(texts)

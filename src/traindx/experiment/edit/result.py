@@ -37,22 +37,22 @@ class Instruction:
 class Uncertain(Exception):
     """No edit is certain; the message says what to do by hand, and `where`."""
 
-    def __init__(self, text: str, where: Place | Spot | ast.AST | None = None) -> None:
+    def __init__(self, text: str, place: Place | Spot | ast.AST | None = None) -> None:
         super().__init__(text)
-        self._where = where
+        self._where = place
 
     def instruction(self, script: Script) -> Instruction:
-        where = self._where
-        if isinstance(where, ast.AST):
-            where = Spot(script.source_of(where), where)
+        place = self._where
+        if isinstance(place, ast.AST):
+            place = Spot(script.source_of(place), place)
         return Instruction(
-            str(self), Place(where.source.path, where.line) if isinstance(where, Spot) else where
+            str(self), Place(place.source.path, place.line) if isinstance(place, Spot) else place
         )
 
 
-def sentence(descriptions: Iterable[str], otherwise: str = "", where: Place | None = None) -> str:
+def sentence(descriptions: Iterable[str], otherwise: str = "", place: Place | None = None) -> str:
     """What an edit changed, as one sentence with each part once; Uncertain with `otherwise` for nothing."""
     parts = list(dict.fromkeys(descriptions))
     if otherwise and not parts:
-        raise Uncertain(otherwise, where)
+        raise Uncertain(otherwise, place)
     return "; ".join(parts) + "."

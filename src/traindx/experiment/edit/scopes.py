@@ -6,7 +6,7 @@ import ast
 
 from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.names import assigned
-from traindx.experiment.edit.nodes import called, receiver
+from traindx.experiment.edit.nodes import last_name, receiver
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.training import Iteration
 from traindx.source.values import Made
@@ -38,11 +38,13 @@ def usable(job: Job, expression: ast.expr, made_at: ast.AST, here: ast.AST) -> b
 def parameters_of(job: Job, iteration: Iteration) -> str:
     """The parameters that a step trains, as an expression that holds where the step is taken."""
     step = iteration.step
-    optimizers = [one for one in step.optimizers if isinstance(one, Made) and one.kind == "call"]
+    optimizers = [
+        optimizer for optimizer in step.optimizers if isinstance(optimizer, Made) and optimizer.kind == "call"
+    ]
     if len(optimizers) == 1 and len(step.optimizers) == 1:
         call = call_of(optimizers[0])
         parameters = call.args[0] if call.args else None
-        model = receiver(parameters) if called(parameters) == "parameters" else None
+        model = receiver(parameters) if last_name(parameters) == "parameters" else None
         plain = isinstance(parameters, ast.Call) and not parameters.args and model is not None
         if plain and parameters and model and usable(job, model, call, step.event.spot.node):
             return job.draft.text(parameters)

@@ -11,8 +11,8 @@ from traindx.experiment.edit import configs
 from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.lightning_cli import set_in_cli
 from traindx.experiment.edit.namesakes import namesake
-from traindx.experiment.edit.new_number import Wanted
-from traindx.experiment.edit.nodes import written
+from traindx.experiment.edit.new_number import NewNumber
+from traindx.experiment.edit.nodes import argument_node
 from traindx.experiment.edit.options import given_value, option_of, with_value
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.execution import CallEvent
@@ -32,7 +32,7 @@ def change(
     made: Made,
     name: str,
     position: int,
-    wanted: Wanted,
+    new_number: NewNumber,
     like: str,
     default: float | None = None,
     in_loops: str = "",
@@ -42,35 +42,35 @@ def change(
     `like` are the names (a pattern) under which the same number may be used elsewhere and still mean this,
     `in_loops` those that do so inside a loop.
     """
-    in_cli = set_in_cli(job, name, wanted)
+    in_cli = set_in_cli(job, name, new_number)
     if in_cli:
         return in_cli.rstrip(".")
     call = call_of(made)
     value = made.argument(position, name)
-    expression = written(call, name, position)
+    expression = argument_node(call, name, position)
     if value is None:
         if made.open:
-            description = _by_name(job, name, wanted)
+            description = _by_name(job, name, new_number)
             if description:
                 return description
             raise Uncertain(f"Set {name} in line {call.lineno}, where the arguments are unpacked.", made.spot)
-        if wanted.factor is not None and default is None:
+        if new_number.factor is not None and default is None:
             raise Uncertain(f"Give {name} in line {call.lineno}: it is not set there.", made.spot)
-        if wanted.factor is None and wanted.value == default:
+        if new_number.factor is None and new_number.value == default:
             raise Uncertain(f"{name} is {default:g} already: nothing sets it.", made.spot)
-        text = wanted.literal(default if default is not None else 0.0)
+        text = new_number.literal(default if default is not None else 0.0)
         job.draft.keyword(call, name, text)
-        return f"{name}={text} in {_where(made.spot)}"
-    for one in _alternatives(job, name, value):
+        return f"{name}={text} in {_place_text(made.spot)}"
+    for alternative in _alternatives(job, name, value):
         description = (
-            _on_command_line(job, name, one, wanted)
-            or _in_config(job, name, one, wanted)
-            or _at_literal(job, made, name, one, wanted, (like, in_loops))
-            or ("" if _computed(one) else _by_name(job, name, wanted))
+            _on_command_line(job, name, alternative, new_number)
+            or _in_config(job, name, alternative, new_number)
+            or _at_literal(job, made, name, alternative, new_number, (like, in_loops))
+            or ("" if _computed(alternative) else _by_name(job, name, new_number))
         )
         if description:
             return description
-    return _at_call(job, made, name, expression, wanted)
+    return _at_call(job, made, name, expression, new_number)
 
 
 def _alternatives(job: Job, name: str, value: Value) -> list[Value]:
@@ -79,20 +79,20 @@ def _alternatives(job: Job, name: str, value: Value) -> list[Value]:
     if len(values) == 1:
         return values
     recorded = job.recorded(name)
-    return [one for one in values if number(one) is not None and number(one) in recorded][:1]
+    return [option for option in values if number(option) is not None and number(option) in recorded][:1]
 
 
-def _on_command_line(job: Job, name: str, value: Value, wanted: Wanted) -> str:
+def _on_command_line(job: Job, name: str, value: Value, new_number: NewNumber) -> str:
     option = option_of(value)
     if option is None:
         return ""
-    given = given_value(job.draft.args or job.args, option)
-    if given is not None:
-        index, text = given
+    value_at = given_value(job.draft.args or job.args, option)
+    if value_at is not None:
+        index, text = value_at
         if (name, index) in job.settled:
             return job.settled[name, index]
         try:
-            new = wanted.literal(float(text), text)
+            new = new_number.literal(float(text), text)
         except ValueError:
             return ""
         job.draft.args = with_value(job.draft.args or job.args, index, new)
@@ -103,39 +103,39 @@ def _on_command_line(job: Job, name: str, value: Value, wanted: Wanted) -> str:
     constant = getattr(option.default.node, "value", None)
     if not isinstance(constant, int | float) or isinstance(constant, bool):
         return ""
-    words = rewritten(job, name, option.default.node, wanted, constant)
-    return f"{words} in {_where(option.default)}, the default of {option.flags[-1]}"
+    words = rewritten(job, name, option.default.node, new_number, constant)
+    return f"{words} in {_place_text(option.default)}, the default of {option.flags[-1]}"
 
 
-def rewritten(job: Job, name: str, node: ast.AST, wanted: Wanted, old: float | None) -> str:
-    """A value written otherwise where it is: `lr 0.1 -> 0.01`; `old` is the number that a literal is."""
+def rewritten(job: Job, name: str, node: ast.AST, new_number: NewNumber, old: float | None) -> str:
+    """Replace a value where it is written: `lr 0.1 -> 0.01`; `old` is the number that a literal is."""
     text = job.draft.text(node)
     if old is None and isinstance(node, ast.expr):
-        new = wanted.expression(node, text)
+        new = new_number.expression(node, text)
     else:
-        new = wanted.literal(float(old or 0.0), text)
+        new = new_number.literal(float(old or 0.0), text)
     job.draft.replace(node, new)
     return f"{name} {text} -> {new}"
 
 
-def in_group(job: Job, name: str, value: Value, wanted: Wanted) -> str:
+def in_group(job: Job, name: str, value: Value, new_number: NewNumber) -> str:
     """A setting of a group of parameters."""
     spot = value.spot
     if spot is None or not isinstance(spot.node, ast.expr):
         raise Uncertain(f"A group of the optimizer has a computed {name}: change it by hand.", spot)
     old = number(value) if isinstance(spot.node, ast.Constant) else None
-    return f"{rewritten(job, name, spot.node, wanted, old)} in line {spot.line}"
+    return f"{rewritten(job, name, spot.node, new_number, old)} in line {spot.line}"
 
 
-def _by_name(job: Job, name: str, wanted: Wanted) -> str:
+def _by_name(job: Job, name: str, new_number: NewNumber) -> str:
     """The one number that has this name, and the value that was recorded."""
     origin = namesake(job, name)
     if isinstance(origin, tuple):
-        return _set_in_file(job, name, *origin, wanted)
+        return _set_in_file(job, name, *origin, new_number)
     if origin is None or origin.spot is None:
         return ""
-    words = rewritten(job, name, origin.spot.node, wanted, number(origin) or 0.0)
-    return f"{words} in {_where(origin.spot)}"
+    words = rewritten(job, name, origin.spot.node, new_number, number(origin) or 0.0)
+    return f"{words} in {_place_text(origin.spot)}"
 
 
 def _computed(value: Value) -> bool:
@@ -145,12 +145,12 @@ def _computed(value: Value) -> bool:
     )
 
 
-def _in_config(job: Job, name: str, value: Value, wanted: Wanted) -> str:
+def _in_config(job: Job, name: str, value: Value, new_number: NewNumber) -> str:
     setting = configs.setting_of(job, value)
-    return _set_in_file(job, name, *setting, wanted) if setting is not None else ""
+    return _set_in_file(job, name, *setting, new_number) if setting is not None else ""
 
 
-def _set_in_file(job: Job, name: str, path: str, keys: tuple[str | int, ...], wanted: Wanted) -> str:
+def _set_in_file(job: Job, name: str, path: str, keys: tuple[str | int, ...], new_number: NewNumber) -> str:
     if (name, path, keys) in job.settled:
         return job.settled[name, path, keys]
     try:
@@ -161,7 +161,7 @@ def _set_in_file(job: Job, name: str, path: str, keys: tuple[str | int, ...], wa
         return ""
     if _contradicted(job, name, old):
         return ""
-    new = configs.yaml_number(wanted.literal(old))
+    new = configs.yaml_number(new_number.literal(old))
     changed = configs.with_setting(path, text, keys, new)
     if changed is None:
         return ""
@@ -170,25 +170,29 @@ def _set_in_file(job: Job, name: str, path: str, keys: tuple[str | int, ...], wa
     return job.settled.setdefault((name, path, keys), words)
 
 
-def _at_literal(job: Job, made: Made, name: str, value: Value, wanted: Wanted, like: tuple[str, str]) -> str:
+def _at_literal(
+    job: Job, made: Made, name: str, value: Value, new_number: NewNumber, like: tuple[str, str]
+) -> str:
     spot = value.spot
     old = number(value)
     if old is None or spot is None or not _is_literal(spot.node) or _contradicted(job, name, old):
         return ""
-    others = strangers(job, spot, *like)
-    if others:
+    other_uses = strangers(job, spot, *like)
+    if other_uses:
         return ""
     text = job.draft.text(spot.node)
-    new = wanted.literal(old, text)
+    new = new_number.literal(old, text)
     if new == text:
-        raise Uncertain(f"{name} is {text} already in {_where(spot)}.", spot)
+        raise Uncertain(f"{name} is {text} already in {_place_text(spot)}.", spot)
     job.draft.replace(spot.node, new)
-    shared = sorted({one.spot.line for one, _ in uses(job, spot) if one.value is not made and _counts(one)})
+    shared = sorted(
+        {event.spot.line for event, _ in uses(job, spot) if event.value is not made and _counts(event)}
+    )
     also = f" (also used in line {', '.join(map(str, shared[:3]))})" if shared else ""
-    return f"{name} {text} -> {new} in {_where(spot)}{also}"
+    return f"{name} {text} -> {new} in {_place_text(spot)}{also}"
 
 
-def _at_call(job: Job, made: Made, name: str, expression: ast.expr | None, wanted: Wanted) -> str:
+def _at_call(job: Job, made: Made, name: str, expression: ast.expr | None, new_number: NewNumber) -> str:
     call = call_of(made)
     if expression is None:
         raise Uncertain(f"Change {name} where the arguments of line {call.lineno} are made.", made.spot)
@@ -196,15 +200,15 @@ def _at_call(job: Job, made: Made, name: str, expression: ast.expr | None, wante
     if isinstance(expression, ast.Constant | ast.UnaryOp) and isinstance(
         getattr(expression, "value", None), int | float
     ):
-        new = wanted.literal(float(ast.literal_eval(expression)), text)
+        new = new_number.literal(float(ast.literal_eval(expression)), text)
     else:
-        new = wanted.expression(expression, text)
-    if wanted.factor is not None and re.search(rf"\* {re.escape(new.rpartition('* ')[2])}$", text):
+        new = new_number.expression(expression, text)
+    if new_number.factor is not None and re.search(rf"\* {re.escape(new.rpartition('* ')[2])}$", text):
         raise Uncertain(f"{name} is scaled already in line {call.lineno}.", made.spot)
     if new == text:
         raise Uncertain(f"{name} is {text} already in line {call.lineno}.", made.spot)
     job.draft.replace(expression, new)
-    return f"{name}={text} -> {name}={new} in {_where(made.spot)}"
+    return f"{name}={text} -> {name}={new} in {_place_text(made.spot)}"
 
 
 def _contradicted(job: Job, name: str, value: float) -> bool:
@@ -212,7 +216,9 @@ def _contradicted(job: Job, name: str, value: float) -> bool:
     recorded = job.recorded(name)
     if not recorded or job.training.scheduler_steps:
         return False
-    return not any(abs(value - one) <= 1e-6 * max(abs(one), 1e-12) for one in recorded)
+    return not any(
+        abs(value - recorded_value) <= 1e-6 * max(abs(recorded_value), 1e-12) for recorded_value in recorded
+    )
 
 
 def _is_literal(node: ast.AST) -> bool:
@@ -239,7 +245,7 @@ def _holds(value: Value, spot: Spot, depth: int = 4) -> bool:
         and value.kind in ("operator", "call")
         and not value.short[:1].isupper()
     ):
-        return any(_holds(one, spot, depth - 1) for one in parents(value))
+        return any(_holds(parent, spot, depth - 1) for parent in parents(value))
     return False
 
 
@@ -260,5 +266,5 @@ def strangers(job: Job, spot: Spot, like: str, in_loops: str = "") -> list[CallE
     return other_uses
 
 
-def _where(spot: Spot | None) -> str:
+def _place_text(spot: Spot | None) -> str:
     return f"line {spot.line} of {os.path.basename(spot.source.path)}" if spot is not None else "the script"

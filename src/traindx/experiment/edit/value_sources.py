@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from traindx.source.execution import Trace
+from traindx.source.flow import reach
 from traindx.source.values import Made, Value, parents
 
 _MOST = 50_000
@@ -24,6 +25,12 @@ def behind(roots: Iterable[Value], before: Callable[[Value], Sequence[Value]] = 
 def inputs_of(value: Value) -> list[Value]:
     """What a value was computed from; of the call of a layer, its arguments and not the layer."""
     return [*value.args] if isinstance(value, Made) and value.kind == "apply" else parents(value)
+
+
+def is_predicted(value: Value) -> bool:
+    """Whether layers with parameters are behind a value."""
+    reached = reach(value)
+    return bool(reached.alive or reached.cut)
 
 
 def anything(trace: Trace) -> list[Value]:

@@ -159,9 +159,9 @@ def _drop_by_chance(levels: Levelled, shape: RampShape) -> float:
     rng = np.random.default_rng(0)
     size = levels.rates.size
     until = max(int(np.argmin(shape.curve)) + 1, size // 4)
-    rest = (levels.mean - shape.curve)[:until]
+    residuals = (levels.mean - shape.curve)[:until]
     falls = [
-        shape_of(levels.rates, rng.choice(rest, size) - float(np.median(rest)), noise=0.0).drop
+        shape_of(levels.rates, rng.choice(residuals, size) - float(np.median(residuals)), noise=0.0).drop
         for _ in range(_CHANCES)
     ]
     early = calmed(levels.mean)[: max(size // 6, _BLOCK)]
@@ -173,13 +173,13 @@ def _intervals(levels: Levelled, noise: float) -> dict[str, tuple[float, float]]
     rng = np.random.default_rng(0)
     seeds, size = levels.values.shape
     calm = np.array([calmed(row) for row in levels.values])
-    rest = levels.values - calm
+    residuals = levels.values - calm
     samples: dict[str, list[float]] = {"begins": [], "high": [], "edge": []}
     blocks = -(-size // _BLOCK)
     for _ in range(_DRAWS):
         chosen = rng.integers(seeds, size=seeds)
         signs = rng.choice((-1.0, 1.0), size=(seeds, blocks)).repeat(_BLOCK, axis=1)[:, :size]
-        drawn = (calm[chosen] + signs * rest[chosen]).mean(axis=0)
+        drawn = (calm[chosen] + signs * residuals[chosen]).mean(axis=0)
         shape = shape_of(levels.rates, drawn, noise=noise)
         samples["begins"].append(shape.begins or math.inf)
         samples["edge"].append(shape.edge or math.inf)

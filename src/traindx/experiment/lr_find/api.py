@@ -56,6 +56,6 @@ def live(training: LiveTraining) -> Callable[..., Ramps]:
         del controls
         rates = np.geomspace(first, last, steps)
         ramped = [training.ramp(rates.tolist(), number) for number in seeds]
-        return Ramps.of(rates, [one.losses for one in ramped], [one.controls for one in ramped])
+        return Ramps.of(rates, [ramp.losses for ramp in ramped], [ramp.controls for ramp in ramped])
 
     return walk

@@ -92,16 +92,16 @@ def levelled(ramps: Ramps) -> Levelled:
     if logarithmic:
         scaled, controls = np.log(scaled), np.log(controls)
     raw_noise = _noise(scaled)
-    scaled = np.array([_without_batches(row, other) for row, other in zip(scaled, controls, strict=True)])
+    scaled = np.array([_without_batches(row, control) for row, control in zip(scaled, controls, strict=True)])
     starts = np.nanmedian(scaled[:, : ramps.start_steps], axis=1)
     scaled = scaled - starts[:, None]
     ceiling = math.log(DIVERGED) if logarithmic else _far(scaled)
     floor = math.log(SOLVED) if logarithmic else -math.inf
     values = np.clip(np.where(np.isnan(scaled), ceiling, scaled), floor, ceiling)
     for row, is_finite in zip(values, finite, strict=True):
-        gone = np.flatnonzero(~is_finite)
-        if gone.size:
-            row[gone[0] :] = ceiling
+        broken = np.flatnonzero(~is_finite)
+        if broken.size:
+            row[broken[0] :] = ceiling
     return Levelled(ramps.rates, values, logarithmic, _noise(values), raw_noise, float(np.median(starts)))
 
 
@@ -116,10 +116,10 @@ def _without_batches(row: FloatArray, control: FloatArray) -> FloatArray:
     The longer it has trained, the less a batch's loss resembles what it was at the start: the share is
     measured piece by piece, on bends, which no trend has.
     """
-    both = np.isfinite(row) & np.isfinite(control)
-    if both.sum() < 3 * _PIECES:
+    finite = np.isfinite(row) & np.isfinite(control)
+    if finite.sum() < 3 * _PIECES:
         return row
-    places = np.flatnonzero(both)
+    places = np.flatnonzero(finite)
     shares, centres = [], []
     for piece in np.array_split(places, _PIECES):
         ramp_bends, control_bends = (_bends(values[piece]) for values in (row, control))
@@ -127,7 +127,7 @@ def _without_batches(row: FloatArray, control: FloatArray) -> FloatArray:
         shares.append(min(max(float(ramp_bends @ control_bends) / power, 0.0), 1.0) if power > 0 else 0.0)
         centres.append(float(piece.mean()))
     share = np.interp(np.arange(row.size), centres, shares)
-    off = np.where(both, control - float(np.mean(control[both])), 0.0)
+    off = np.where(finite, control - float(np.mean(control[finite])), 0.0)
     return row - share * off
 
 

@@ -59,7 +59,7 @@ class ScriptWalk:
     longest: int | None = None
     """Steps the script takes by itself, once known."""
     notes: list[str] = field(default_factory=list)
-    _done: dict[tuple[object, ...], _Walked] = field(default_factory=dict)
+    _results: dict[tuple[object, ...], _Walked] = field(default_factory=dict)
 
     def __call__(
         self, first: float, last: float, steps: int, seeds: Sequence[int], *, controls: bool
@@ -70,14 +70,16 @@ class ScriptWalk:
         ramps = [_ramp(first, last, steps, seed) for seed in seeds]
         control_arms = [_still(steps, seed) for seed in seeds] if controls else []
         self._run(activity, [*ramps, *control_arms])
-        walked = [self._done[_key(arm)] for arm in ramps]
-        shortest = min((one.losses.size for one in walked if one.whole), default=steps)
+        walked = [self._results[_key(arm)] for arm in ramps]
+        shortest = min((result.losses.size for result in walked if result.whole), default=steps)
         if STEPS_LEAST <= shortest < steps:
             self.longest = shortest
             return self(first, last, shortest, seeds, controls=controls)
         rates = np.geomspace(first, last, steps)[:shortest]
         return Ramps.of(
-            rates, [one.losses for one in walked], [self._done[_key(arm)].losses for arm in control_arms]
+            rates,
+            [result.losses for result in walked],
+            [self._results[_key(arm)].losses for arm in control_arms],
         )
 
     def still(self, steps: int, seed: int) -> Outcome:
@@ -85,18 +87,18 @@ class ScriptWalk:
         arm = _still(steps, seed)
         self.notify("running the script once", [arm])
         [outcome] = self._outcomes([arm])
-        self._done[_key(arm)] = self._walked(outcome)
+        self._results[_key(arm)] = self._walked(outcome)
         if outcome.ended == "finished" and outcome.steps < steps:
             self.longest = outcome.steps
         return outcome
 
     def _run(self, activity: str, arms: Iterable[Arm]) -> None:
-        missing = [arm for arm in arms if _key(arm) not in self._done]
+        missing = [arm for arm in arms if _key(arm) not in self._results]
         if not missing:
             return
         self.notify(activity, missing)
         for outcome in self._outcomes(missing):
-            self._done[_key(outcome.arm)] = self._walked(outcome)
+            self._results[_key(outcome.arm)] = self._walked(outcome)
 
     def _outcomes(self, arms: Sequence[Arm]) -> Iterator[Outcome]:
         """Of arms with their changes, or of edited copies of the script that do the same."""
@@ -112,8 +114,8 @@ class ScriptWalk:
     def _walked(self, outcome: Outcome) -> _Walked:
         if not outcome.steps:
             raise CannotTest(outcome.message)
-        for change, why in outcome.failed.items():
-            raise CannotTest(f"{change} could not be applied: {why}.")
+        for change, reason in outcome.failed.items():
+            raise CannotTest(f"{change} could not be applied: {reason}.")
         losses, rates = _curves(outcome.run, self.loss)
         if not losses.size:
             raise CannotTest(_nothing(outcome, self.loss))
@@ -156,9 +158,9 @@ def _curves(run: Run | None, name: str) -> tuple[FloatArray, FloatArray]:
 def _nothing(outcome: Outcome, loss: str) -> str:
     if outcome.run is None or not outcome.steps:
         return outcome.message
-    others = [name for name in outcome.run.series if name.startswith("loss/")]
-    if others:
-        return f"there is no one loss; name one with --loss: {', '.join(others)}."
+    loss_names = [name for name in outcome.run.series if name.startswith("loss/")]
+    if loss_names:
+        return f"there is no one loss; name one with --loss: {', '.join(loss_names)}."
     return f"no '{loss}' was recorded for its {outcome.steps} steps."
 
 
@@ -184,8 +186,8 @@ def _trained_with(run: Run | None) -> tuple[str, float | None]:
     leading: Fact = next(iter(facts(run.facts.get("optimizers"))), {}) if run is not None else {}
     group: Fact = next(iter(facts(leading.get("groups"))), {})
     for key in ("max_lr", "initial_lr"):
-        if (named := number(group, key)) is not None and named > 0:
-            return word(leading, "class"), named
+        if (peak_rate := number(group, key)) is not None and peak_rate > 0:
+            return word(leading, "class"), peak_rate
     rate = run.series.get("lr") if run is not None else None
     peak = float(np.nanmax(rate.values)) / _STILL if rate is not None and len(rate) else 0.0
     return word(leading, "class"), float(f"{peak:.6g}") or None

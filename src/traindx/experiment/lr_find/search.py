@@ -47,10 +47,10 @@ def search(walk: Walk, around: tuple[float, float], request: RangeRequest) -> Ra
     """`around` is where to search first."""
     wide, close = (request.span, None) if request.span else _scouted(walk, around, request)
     range_answer = _walked(walk, close or wide, request)
-    again = _elsewhere(range_answer.verdict, wide, close) if close is not None else None
-    if again is not None:
-        other = _walked(walk, again, request)
-        return other if other.found else range_answer
+    fallback = _elsewhere(range_answer.verdict, wide, close) if close is not None else None
+    if fallback is not None:
+        fallback_answer = _walked(walk, fallback, request)
+        return fallback_answer if fallback_answer.found else range_answer
     return range_answer
 
 

@@ -1,4 +1,4 @@
-"""Whether something that was taken away from a training was of use to it."""
+"""Whether a training needs what an arm took away from it: its inputs, or its labels."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from traindx.core.nouns import Number
 from traindx.core.number_text import short
 from traindx.evidence.case import Case
-from traindx.evidence.inside import number
 from traindx.experiment.preflight.arm_differences import ArmDifference, arm_difference, still_falling
 from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
 from traindx.experiment.preflight.observations import UNTOUCHED, Flight
+from traindx.experiment.preflight.planned_length import batches_of_epoch
 
 _SURE, _MOSTLY, _WORTH = 4.0, 0.9, 0.02
 _SAME, _CLEARLY = 0.01, 2.5
@@ -38,12 +38,11 @@ def judged(flight: Flight, arm: str, words: Wording) -> CheckAnswer:
         return unknown(flight.why_not(arm))
     if case.surrogate or len(case.inside.optimizers) > 1:
         return unknown("several optimizers or a surrogate loss: its level says nothing")
-    losses, other = flight.losses(UNTOUCHED), flight.losses(arm)
-    apart = arm_difference(losses, other)
+    losses, other_losses = flight.losses(UNTOUCHED), flight.losses(arm)
+    apart = arm_difference(losses, other_losses)
     if apart is None:
-        return unknown(
-            f"{min(losses.size, other.size)} common steps are too few to decide, or the loss is not finite"
-        )
+        steps = min(losses.size, other_losses.size)
+        return unknown(f"{steps} common steps are too few to decide, or the loss is not finite")
     numbers: dict[str, Number] = {
         "loss": apart.first,
         "loss_changed": apart.other,
@@ -63,6 +62,5 @@ def _at_rest(case: Case, losses: np.ndarray, apart: ArmDifference) -> bool:
     """Whether both have stopped at one level, long enough to believe it."""
     if apart.steps < _STEPS_LEAST or apart.z > _CLEARLY or abs(apart.share) > _SAME or still_falling(losses):
         return False
-    loaders = [one for one in case.inside.loaders if one.get("role") == "training"]
-    batches = number(loaders[0], "batches") if len(loaders) == 1 else None
+    batches = batches_of_epoch(case)
     return batches is not None and apart.steps >= 2 * batches

@@ -59,8 +59,8 @@ def arm_difference(first: FloatArray, other: FloatArray) -> ArmDifference | None
 
 def start_and_end(loss: FloatArray) -> tuple[float, float]:
     """The loss of the first step, and its level in the last tenth."""
-    few = max(3, min(50, loss.size // 10))
-    return float(loss[0]), float(np.median(loss[-few:]))
+    window = max(3, min(50, loss.size // 10))
+    return float(loss[0]), float(np.median(loss[-window:]))
 
 
 def still_falling(loss: FloatArray) -> bool:

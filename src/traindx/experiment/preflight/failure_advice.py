@@ -30,7 +30,7 @@ def _cause(flight: Flight, finding: Finding) -> Hypothesis | None:
     if flight.diagnosis is None:
         return None
     problems = flight.diagnosis.problems
-    spoken = [
+    supported = [
         hypothesis
         for problem in problems
         for hypothesis in problem.hypotheses
@@ -39,6 +39,7 @@ def _cause(flight: Flight, finding: Finding) -> Hypothesis | None:
     of_problem = [
         problem.hypotheses[0]
         for problem in problems
-        if problem.hypotheses and any(one.id == finding.id for one in problem.findings)
+        if problem.hypotheses
+        and any(problem_finding.id == finding.id for problem_finding in problem.findings)
     ]
-    return max(spoken or of_problem, key=lambda one: one.confidence, default=None)
+    return max(supported or of_problem, key=lambda hypothesis: hypothesis.confidence, default=None)

@@ -47,8 +47,8 @@ def preflight(
     attempts: dict[str, Attempt] = {}
     with tempfile.TemporaryDirectory(prefix="traindx-preflight-") as folder, course.streams.kept():
         for at, name in enumerate(ARMS):
-            left = time_budget - (time.monotonic() - began)
-            limit = max(1.0, left / (len(ARMS) - at)) if at else 0.4 * time_budget
+            seconds_left = time_budget - (time.monotonic() - began)
+            limit = max(1.0, seconds_left / (len(ARMS) - at)) if at else 0.4 * time_budget
             length = MEASURED_STEPS if name == MEASURED else steps
             attempts[name] = course.attempt(name, Path(folder) / f"arm-{at}", length, limit)
         notes = () if optimizer is not None else (_NO_OPTIMIZER,)
@@ -74,7 +74,7 @@ def _check(model: Any, loss_fn: Any, loader: Any, optimizer: Any, steps: int) ->
 
 
 def _as_loader(loader: Any, steps: int) -> Any:
-    """A DataLoader as it is; other batches in one that hands them on."""
+    """A DataLoader as it is; other batches wrapped in a DataLoader that yields them unchanged."""
     from torch.utils.data import DataLoader
 
     if isinstance(loader, DataLoader):
@@ -90,7 +90,7 @@ def _as_loader(loader: Any, steps: int) -> Any:
 
 
 def _as_written(loss_fn: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A function of torch is looked up when it is called: changes act on it where it stands."""
+    """The loss; a function of torch is looked up at each call, so that changes can replace it."""
     from torch.nn import functional
 
     name = getattr(loss_fn, "__name__", "")
@@ -110,7 +110,7 @@ class _RepeatedTraining:
         self._loader = loader
         self._optimizer = optimizer
         self.streams = Streams()
-        self._device = next((one.device for one in model.parameters()), None)
+        self._device = next((parameter.device for parameter in model.parameters()), None)
         self._steps = 0
 
     def attempt(self, name: str, folder: Path, steps: int, seconds: float) -> Attempt:
@@ -143,9 +143,11 @@ class _RepeatedTraining:
         model, optimizer = copy.deepcopy((self._model, self._optimizer))
         model.train()
         if optimizer is None:
-            optimizer = torch.optim.Adam([one for one in model.parameters() if one.requires_grad], lr=1e-3)
+            optimizer = torch.optim.Adam(
+                [parameter for parameter in model.parameters() if parameter.requires_grad], lr=1e-3
+            )
         while self._steps < steps and time.monotonic() < until:
-            before = self._steps
+            steps_before = self._steps
             for batch in self._loader:
                 inputs, target = self._split(batch)
                 optimizer.zero_grad()
@@ -154,7 +156,7 @@ class _RepeatedTraining:
                 self._steps += 1
                 if self._steps >= steps or time.monotonic() >= until:
                     return
-            if self._steps == before:
+            if self._steps == steps_before:
                 raise ValueError("the loader gives no batch.")
 
     def _split(self, batch: Any) -> tuple[list[Any], Any]:
@@ -163,6 +165,7 @@ class _RepeatedTraining:
                 f"a batch must be a pair of inputs and target; the loader gives {type(batch).__name__}."
             )
         moved = [
-            one.to(self._device) if hasattr(one, "to") and self._device is not None else one for one in batch
+            part.to(self._device) if hasattr(part, "to") and self._device is not None else part
+            for part in batch
         ]
         return moved[:-1], moved[-1]

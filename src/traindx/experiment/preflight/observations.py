@@ -88,8 +88,8 @@ class Flight:
     @cached_property
     def undisturbed(self) -> Case | None:
         """The same once more with as little recording as can be: what to take times from."""
-        again = self.case(AGAIN)
-        return again if again is not None and again.curve("step_s") is not None else self.untouched
+        repeat = self.case(AGAIN)
+        return repeat if repeat is not None and repeat.curve("step_s") is not None else self.untouched
 
     @cached_property
     def _examination(self) -> Examination | None:
@@ -105,17 +105,27 @@ class Flight:
     @cached_property
     def findings(self) -> Mapping[str, Finding]:
         """What the detectors found in the untouched arm, by their names."""
-        return {one.id: one for one in self._examination.findings} if self._examination is not None else {}
+        return (
+            {finding.id: finding for finding in self._examination.findings}
+            if self._examination is not None
+            else {}
+        )
 
     @cached_property
     def coverage(self) -> Mapping[str, Check]:
-        return {one.check: one for one in self._examination.checks} if self._examination is not None else {}
+        return (
+            {check.check: check for check in self._examination.checks}
+            if self._examination is not None
+            else {}
+        )
 
     def trouble(self, *detectors: str) -> Finding | None:
         """The worst that these detectors found, where it is a defect worth acting on."""
         findings = [self.findings[name] for name in detectors if name in self.findings]
-        bad = [one for one in findings if one.symptom is not None and one.severity in ACTED_ON]
-        return min(bad, key=lambda one: SEVERITIES.index(one.severity), default=None)
+        bad = [
+            finding for finding in findings if finding.symptom is not None and finding.severity in ACTED_ON
+        ]
+        return min(bad, key=lambda finding: SEVERITIES.index(finding.severity), default=None)
 
     def checked(self, *detectors: str) -> bool:
         """Whether any of these detectors had what it needs."""

@@ -14,11 +14,16 @@ from traindx.source.values import number as plain
 
 def steps_of_epoch(case: Case) -> float | None:
     """Optimizer steps of one pass over the training data."""
-    loaders = [one for one in case.inside.loaders if one.get("role") == "training"]
-    batches = number(loaders[0], "batches") if len(loaders) == 1 else None
+    batches = batches_of_epoch(case)
     if not batches:
         return case.epoch_length
     return batches / _batches_per_step(case)
+
+
+def batches_of_epoch(case: Case) -> float | None:
+    """The batches that the one loader of the training data gives; None where there is not one loader."""
+    loaders = [loader for loader in case.inside.loaders if loader.get("role") == "training"]
+    return number(loaders[0], "batches") if len(loaders) == 1 else None
 
 
 def _batches_per_step(case: Case) -> float:
@@ -51,15 +56,15 @@ def _by_source(case: Case) -> tuple[float, str] | None:
     if len(iterations) != 1:
         return None
     [iteration] = iterations
-    whole, words = 1.0, []
+    total, words = 1.0, []
     for loop in iteration.step.event.loops:
         count = _turns(loop, case)
         if count is None:
             return None
-        whole *= count
+        total *= count
         words.append(f"{count:,.0f}")
     per_step = _batches_per_step(case) if len(words) == 1 or not over_batches(iteration.loop) else 1.0
-    return whole / per_step, " x ".join(words) + " steps" if words else "one step"
+    return total / per_step, " x ".join(words) + " steps" if words else "one step"
 
 
 def _turns(loop: Loop, case: Case) -> float | None:
@@ -69,7 +74,7 @@ def _turns(loop: Loop, case: Case) -> float | None:
         first = plain(over.args[0]) if len(over.args) == 2 else 0.0
         return None if first is None else max(0.0, count - first)
     if isinstance(over, Made) and over.name == "range" and len(over.args) == 3:
-        first, last, stride = (plain(one) for one in over.args)
+        first, last, stride = (plain(argument) for argument in over.args)
         if first is None or last is None or not stride:
             return None
         return float(max(0, math.ceil((last - first) / stride)))

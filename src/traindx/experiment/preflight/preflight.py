@@ -50,17 +50,17 @@ def fly(
     attempts = _run(shop, first, script, _FIRST * time_budget, progress)
     untouched = attempts[UNTOUCHED]
     if not untouched.steps:
-        more = " (--time-budget gives more)" if untouched.ended == "timed out" else ""
-        raise Unflown((untouched.message or "the script made no training step.") + more)
+        hint = " (--time-budget gives more)" if untouched.ended == "timed out" else ""
+        raise Unflown((untouched.message or "the script made no training step.") + hint)
     arms = _further(untouched, steps)
     if edits is not None:
-        written = [edits.arm(arm) for arm in [*arms, _arm(MEASURED, MEASURED_STEPS)]]
-        missing = [arm.name for arm in written if arm.changes]
+        edited_arms = [edits.arm(arm) for arm in [*arms, _arm(MEASURED, MEASURED_STEPS)]]
+        missing = [arm.name for arm in edited_arms if arm.changes]
         attempts |= {name: Attempt(name, None, "not run", refused=CANNOT) for name in missing}
-        arms = [arm for arm in written if not arm.changes]
-    left = max(_LEAST_SECONDS, time_budget - (time.monotonic() - began))
+        arms = [arm for arm in edited_arms if not arm.changes]
+    seconds_left = max(_LEAST_SECONDS, time_budget - (time.monotonic() - began))
     rounds = math.ceil(len(arms) / max(1, min(shop.jobs, len(arms))))
-    attempts |= _run(shop, arms, script, left / rounds, progress)
+    attempts |= _run(shop, arms, script, seconds_left / rounds, progress)
     flight = Flight(attempts, threads=threads, wished=steps, notes=tuple(_notes(attempts)))
     return check(flight, time.monotonic() - began)
 
@@ -73,14 +73,14 @@ def _further(untouched: Attempt, steps: int) -> list[Arm]:
     return [_arm(ONE_BATCH, steps, no_dropout), *rest]
 
 
-def _arm(name: str, steps: int, more: tuple[Change, ...] = ()) -> Arm:
-    return Arm(name, (*changes_of(name), *more), steps=steps, internals=ARMS[name][1])
+def _arm(name: str, steps: int, extra_changes: tuple[Change, ...] = ()) -> Arm:
+    return Arm(name, (*changes_of(name), *extra_changes), steps=steps, internals=ARMS[name][1])
 
 
 def _drops(case: Case | None) -> bool:
     rates = [model.get("dropout") for model in case.inside.models] if case is not None else []
     return any(
-        isinstance(one, list) and any(isinstance(p, int | float) and p > 0 for p in one) for one in rates
+        isinstance(rate, list) and any(isinstance(p, int | float) and p > 0 for p in rate) for rate in rates
     )
 
 
@@ -111,8 +111,8 @@ def attempt_of(outcome: Outcome, script: Script | None) -> Attempt:
 
 def _notes(attempts: dict[str, Attempt]) -> list[str]:
     """What the reader of the checklist should know of the arms."""
-    cut = [one.name for one in attempts.values() if one.ended == "timed out"]
-    missing = [one.name for one in attempts.values() if one.refused == CANNOT]
+    cut = [attempt.name for attempt in attempts.values() if attempt.ended == "timed out"]
+    missing = [attempt.name for attempt in attempts.values() if attempt.refused == CANNOT]
     notes = [f"Not run, as {CANNOT} and no edit does the same: {', '.join(missing)}."] if missing else []
     if not cut:
         return notes

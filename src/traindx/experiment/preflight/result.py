@@ -57,14 +57,14 @@ class Checklist:
             "checks": [_check_dict(item, answer) for item, answer in self.answers],
             "arms": [
                 {
-                    "name": one.name,
-                    "ended": one.ended,
-                    "said": one.message,
-                    "steps": one.steps,
-                    "seconds": round(one.seconds, 2),
-                    "refused": one.refused or None,
+                    "name": attempt.name,
+                    "ended": attempt.ended,
+                    "said": attempt.message,
+                    "steps": attempt.steps,
+                    "seconds": round(attempt.seconds, 2),
+                    "refused": attempt.refused or None,
                 }
-                for one in self.attempts
+                for attempt in self.attempts
             ],
             "notes": list(self.notes),
         }

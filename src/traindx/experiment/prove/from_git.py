@@ -25,10 +25,10 @@ def between(revisions: str, folder: str, store: Path) -> tuple[Version, Version]
     paths = [path for path in changed if path]
     if not paths:
         raise SameVersion(f"{revisions}: nothing differs between these versions.")
-    before = _version(first, first, root, paths, store)
+    old_version = _version(first, first, root, paths, store)
     if len(names) == 1:
-        return before, Version("the files as they are now")
-    return before, _version(names[1], names[1], root, paths, store)
+        return old_version, Version("the files as they are now")
+    return old_version, _version(names[1], names[1], root, paths, store)
 
 
 def root_of(folder: str) -> str:
@@ -47,27 +47,27 @@ def _version(name: str, revision: str, root: str, paths: list[str], store: Path)
         try:
             sources[full] = content.decode("utf-8")
         except UnicodeDecodeError:
-            kept = store / f"{len(list(store.iterdir()))}"
-            kept.write_bytes(content)
-            files[full] = str(kept)
+            copy = store / f"{len(list(store.iterdir()))}"
+            copy.write_bytes(content)
+            files[full] = str(copy)
     return Version(name, sources=sources, files=files)
 
 
 def _content(root: str, revision: str, path: str) -> bytes | None:
     """A file in a commit; None where it is not there."""
-    shown = subprocess.run(
+    process = subprocess.run(
         ["git", "cat-file", "blob", f"{revision}:{path}"], cwd=root, capture_output=True, check=False
     )
-    return shown.stdout if shown.returncode == 0 else None
+    return process.stdout if process.returncode == 0 else None
 
 
 def _git(folder: str, *words: str) -> str:
     try:
-        done = subprocess.run(["git", *words], cwd=folder, capture_output=True, check=False)
+        process = subprocess.run(["git", *words], cwd=folder, capture_output=True, check=False)
     except FileNotFoundError:
         raise NoVersion("git is not installed: give --with or --patch instead.") from None
-    if done.returncode:
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        why = lines[-1].removeprefix("fatal: ") if lines else f"git {words[0]} found no such revision"
-        raise NoVersion(f"{why[:_LONGEST].rstrip('.')}.")
-    return done.stdout.decode("utf-8", "surrogateescape")
+    if process.returncode:
+        lines = process.stderr.decode("utf-8", "replace").strip().splitlines()
+        reason = lines[-1].removeprefix("fatal: ") if lines else f"git {words[0]} found no such revision"
+        raise NoVersion(f"{reason[:_LONGEST].rstrip('.')}.")
+    return process.stdout.decode("utf-8", "surrogateescape")

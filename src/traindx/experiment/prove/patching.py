@@ -37,17 +37,17 @@ class FilePatch:
 def patched(patch: str, folder: str) -> dict[str, str | None]:
     """User path -> the text that a patch gives it, None where it removes the file."""
     texts: dict[str, str | None] = {}
-    for one in parsed(patch):
-        name = one.new if one.new != _NOWHERE else one.old
-        path = _path(one, folder)
-        before = "" if one.old == _NOWHERE else _read(path, name)
-        texts[path] = None if one.new == _NOWHERE else _applied(before, one.hunks, name)
+    for file_patch in parsed(patch):
+        name = file_patch.new if file_patch.new != _NOWHERE else file_patch.old
+        path = _path(file_patch, folder)
+        old_text = "" if file_patch.old == _NOWHERE else _read(path, name)
+        texts[path] = None if file_patch.new == _NOWHERE else _applied(old_text, file_patch.hunks, name)
     return texts
 
 
 def parsed(patch: str) -> list[FilePatch]:
     """The files of a diff in their order; whatever else a mail or `git show` adds is passed over."""
-    found: list[FilePatch] = []
+    patches: list[FilePatch] = []
     lines = patch.splitlines(keepends=True)
     number = 0
     while number + 1 < len(lines):
@@ -56,12 +56,12 @@ def parsed(patch: str) -> list[FilePatch]:
         if lines[number].startswith("--- ") and lines[number + 1].startswith("+++ "):
             old, new = _name(lines[number]), _name(lines[number + 1])
             hunks, number = _hunks(lines, number + 2)
-            found.append(FilePatch(old, new, tuple(hunks)))
+            patches.append(FilePatch(old, new, tuple(hunks)))
         elif lines[number].startswith(("GIT binary patch", "Binary files ")):
             raise PatchError("it holds a binary file: give --file old=new for data.")
         else:
             number += 1
-    return found
+    return patches
 
 
 def _hunks(lines: Sequence[str], number: int) -> tuple[list[Hunk], int]:
@@ -72,13 +72,13 @@ def _hunks(lines: Sequence[str], number: int) -> tuple[list[Hunk], int]:
         number += 1
         while number < len(lines) and (len(old) < counts[0] or len(new) < counts[1]):
             line = lines[number]
-            mark, rest = (line[:1], line[1:]) if line.strip("\r\n") else (" ", line)
+            mark, content = (line[:1], line[1:]) if line.strip("\r\n") else (" ", line)
             if mark not in " +-":
                 break
             if mark in " -":
-                old.append(rest)
+                old.append(content)
             if mark in " +":
-                new.append(rest)
+                new.append(content)
             number += 1
             if number < len(lines) and lines[number].startswith(_NO_END):
                 for side in (old if mark in " -" else [], new if mark in " +" else []):
@@ -99,7 +99,9 @@ def _path(patch: FilePatch, folder: str) -> str:
     """Where a file of the patch is: with or without the `a/` of git, in the folder or one above it."""
     name = patch.new if patch.new != _NOWHERE else patch.old
     short = name.partition("/")[2] if name.startswith(("a/", "b/")) else name
-    candidates = [os.path.join(top, one) for top in _tops(folder) for one in dict.fromkeys((short, name))]
+    candidates = [
+        os.path.join(top, relative) for top in _tops(folder) for relative in dict.fromkeys((short, name))
+    ]
     existing = [path for path in candidates if os.path.isfile(path)]
     path = os.path.realpath(existing[0] if existing else os.path.join(folder, short))
     tops = [os.path.realpath(top) for top in _tops(folder)]
@@ -134,7 +136,7 @@ def _applied(text: str, hunks: Sequence[Hunk], name: str) -> str:
     moved = 0
     for hunk in hunks:
         expected = hunk.start - 1 + moved if hunk.old else hunk.start + moved
-        at = _found(lines, hunk.old, expected)
+        at = _position_of(lines, hunk.old, expected)
         if at is None:
             raise PatchError(f"it does not fit {name} at line {hunk.start}: the file has other lines there.")
         lines[at : at + len(hunk.old)] = hunk.new
@@ -142,11 +144,11 @@ def _applied(text: str, hunks: Sequence[Hunk], name: str) -> str:
     return "".join(lines)
 
 
-def _found(lines: Sequence[str], old: Sequence[str], expected: int) -> int | None:
+def _position_of(lines: Sequence[str], old: Sequence[str], expected: int) -> int | None:
     """Where lines are: as near as possible to where they are expected; line ends do not count."""
-    wanted = [line.rstrip("\r\n") for line in old]
-    places = range(len(lines) - len(wanted) + 1)
+    old_lines = [line.rstrip("\r\n") for line in old]
+    places = range(len(lines) - len(old_lines) + 1)
     for at in sorted(places, key=lambda place: abs(place - expected)):
-        if all(lines[at + i].rstrip("\r\n") == line for i, line in enumerate(wanted)):
+        if all(lines[at + i].rstrip("\r\n") == line for i, line in enumerate(old_lines)):
             return at
     return None

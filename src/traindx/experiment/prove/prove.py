@@ -51,7 +51,7 @@ class Race:
         path = script.main.path if script is not None else workshop.program.name
         self._ledger = Ledger(workshop, path, TreatRequest(request.steps, metric=request.metric), notify)
         self._baselines: dict[int, Outcome] = {}
-        self._runs: dict[str, dict[int, Outcome]] = {one.name: {} for one in candidates}
+        self._runs: dict[str, dict[int, Outcome]] = {candidate.name: {} for candidate in candidates}
         self._behind: dict[str, str] = {}
         self._steps: int | None = request.steps
         self._shortened = ""
@@ -65,24 +65,24 @@ class Race:
         self._diagnosis = examined(first.run, rewritten(self._script, self._before.sources))
         self._choose_length(first)
         self._notify("first", {"outcome": first, "shortened": self._shortened})
-        stopped = _CLEAR
+        stop_reason = _CLEAR
         for seed in range(self._rule.most):
             if seed and not self._time_for_a_pair():
-                stopped = "the time is up"
+                stop_reason = "the time is up"
                 break
             self._pair(seed)
             self._leave_behind()
-            verdicts = [self._verdict(one) for one in self._racing]
+            verdicts = [self._verdict(version) for version in self._racing]
             self._notify("pair", {"seed": seed, "verdicts": verdicts})
             if all(v.decision is None or v.decision.final or v.reason for v in verdicts):
                 break
         else:
-            stopped = f"{self._rule.most} pairs were made"
-        return self._result(first, stopped)
+            stop_reason = f"{self._rule.most} pairs were made"
+        return self._result(first, stop_reason)
 
     @property
     def _racing(self) -> list[Version]:
-        return [one for one in self._candidates if one.name not in self._behind]
+        return [candidate for candidate in self._candidates if candidate.name not in self._behind]
 
     # Arms.
 
@@ -93,8 +93,8 @@ class Race:
 
     def _pair(self, seed: int) -> None:
         versions = [self._before] if seed not in self._baselines else []
-        arms = {self._arm(one, seed, self._limit).name: one for one in (*versions, *self._racing)}
-        for outcome in self._ledger.run([self._arm(one, seed, self._limit) for one in arms.values()]):
+        arms = {self._arm(version, seed, self._limit).name: version for version in (*versions, *self._racing)}
+        for outcome in self._ledger.run([self._arm(version, seed, self._limit) for version in arms.values()]):
             version = arms[outcome.arm.name]
             if version is self._before:
                 self._baselines[seed] = outcome
@@ -108,50 +108,50 @@ class Race:
 
     def _choose_length(self, first: Outcome) -> None:
         """Shorter runs where the time allows no pairs of whole ones."""
-        left, jobs = self._ledger.workshop.left, self._ledger.workshop.jobs
+        seconds_left, jobs = self._ledger.workshop.seconds_left, self._ledger.workshop.jobs
         if first.ended == "stopped" and self._steps is None:
             self._steps = first.steps
             self._shortened = f"{first.steps:,} steps, where the script takes more"
-        if left is None or first.unit != "steps" or not first.seconds:
+        if seconds_left is None or first.unit != "steps" or not first.seconds:
             return
         arms = _PROXY_PAIRS * (len(self._candidates) + 1) - 1
         needed = first.seconds * math.ceil(arms / jobs)
-        if needed > _FOR_PAIRS * left:
-            steps = max(LEAST, int(first.steps * _FOR_PAIRS * left / needed))
+        if needed > _FOR_PAIRS * seconds_left:
+            steps = max(LEAST, int(first.steps * _FOR_PAIRS * seconds_left / needed))
             if steps < first.steps:
                 self._steps = steps
                 self._shortened = f"{steps:,} of {first.steps:,} steps a run, for the time that was given"
 
     def _time_for_a_pair(self) -> bool:
-        left = self._ledger.workshop.left
-        if left is None:
+        seconds_left = self._ledger.workshop.seconds_left
+        if seconds_left is None:
             return True
-        latest = [one.seconds for one in self._ledger.outcomes[-1 - len(self._racing) :]]
-        return left > 0.9 * sum(latest) / max(1, min(self._ledger.workshop.jobs, len(latest)))
+        latest = [outcome.seconds for outcome in self._ledger.outcomes[-1 - len(self._racing) :]]
+        return seconds_left > 0.9 * sum(latest) / max(1, min(self._ledger.workshop.jobs, len(latest)))
 
     # Judging.
 
     def _leave_behind(self) -> None:
         """After the first pair the better half of many goes on; later those clearly behind the best stay."""
-        for one in self._racing:
-            settled = self._verdict(one).reason
+        for version in self._racing:
+            settled = self._verdict(version).reason
             if settled:
-                self._behind[one.name] = settled
-        racing = sorted(self._racing, key=lambda one: -self._verdict(one).gain)
+                self._behind[version.name] = settled
+        racing = sorted(self._racing, key=lambda version: -self._verdict(version).gain)
         count = len(self._runs[racing[0].name]) if racing else 0
         if count == 1 and len(racing) > 2:
-            for one in racing[(len(racing) + 1) // 2 :]:
-                self._behind[one.name] = "behind the better half after one pair"
+            for version in racing[(len(racing) + 1) // 2 :]:
+                self._behind[version.name] = "behind the better half after one pair"
             return
-        for one in racing[1:]:
-            difference = self._decision(racing[0], one)
+        for version in racing[1:]:
+            difference = self._decision(racing[0], version)
             if difference is not None and difference.answer == "better":
-                self._behind[one.name] = f"clearly behind {racing[0].name}"
+                self._behind[version.name] = f"clearly behind {racing[0].name}"
 
-    def _decision(self, leader: Version, other: Version) -> Decision | None:
+    def _decision(self, leader: Version, rival: Version) -> Decision | None:
         """The leader judged against another candidate instead of the version before."""
-        by = self._by(other)
-        pairs = self._paired(by, self._runs[other.name], self._runs[leader.name])
+        by = self._by(rival)
+        pairs = self._paired(by, self._runs[rival.name], self._runs[leader.name])
         if len(pairs) < 2:
             return None
         return decide(*gains_of(by, pairs), self._rule)
@@ -181,18 +181,18 @@ class Race:
         base = self._baselines[0].run
         if first is None or base is None:
             return replace(verdict, reason="it was not run: the time is up")
-        failed = next((one for one in outcomes.values() if _failed(one, self._limit)), None)
+        failed = next((outcome for outcome in outcomes.values() if _failed(outcome, self._limit)), None)
         if failed is not None:
             answer: Answer = "worse" if failed.ended == "crashed" else "cannot tell"
             return replace(verdict, answer=answer, reason=f"it does not run: {failed.message}")
         assert first.run is not None
         alike = likenesses(base, first.run, by)
-        if not by.higher and any(one.what == "loss" and one.spoils for one in alike):
+        if not by.higher and any(likeness.what == "loss" and likeness.spoils for likeness in alike):
             by = self._by(version, other_loss=True)
             alike = likenesses(base, first.run, by)
         pairs = self._paired(by, self._baselines, outcomes)
         verdict = replace(verdict, by=by, pairs=tuple(pairs), likenesses=alike)
-        spoilt = next((one for one in alike if one.spoils), None)
+        spoilt = next((likeness for likeness in alike if likeness.spoils), None)
         if spoilt is not None:
             return replace(verdict, reason=f"the numbers cannot be compared: {spoilt.text}")
         if not pairs:
@@ -217,16 +217,16 @@ class Race:
         """Not better where only the end is: the best value, which a checkpoint keeps, became worse."""
         if verdict.answer != "better" or not verdict.by.name.startswith("val/"):
             return verdict
-        bases = [(self._baselines.get(one.arm.seed), one.run) for one in verdict.outcomes]
-        whole = [(base.run, run) for base, run in bases if base is not None and base.run and run]
-        worse = best_is_worse(whole)
+        bases = [(self._baselines.get(outcome.arm.seed), outcome.run) for outcome in verdict.outcomes]
+        run_pairs = [(base.run, run) for base, run in bases if base is not None and base.run and run]
+        worse = best_is_worse(run_pairs)
         if worse is None:
             return verdict
         return replace(verdict, answer="cannot tell", reason=f"its end is better, but {worse.best_text}")
 
     # The end.
 
-    def _result(self, first: Outcome, stopped: str) -> Proved:
+    def _result(self, first: Outcome, stop_reason: str) -> Proved:
         verdicts = []
         for version in self._candidates:
             verdict = self._verdict(version)
@@ -240,13 +240,13 @@ class Race:
         verdicts.sort(key=_rank)
         if self._shortened:
             verdicts[0] = self._compared_whole(verdicts[0], first)
-        if stopped == _CLEAR and verdicts[0].answer == "cannot tell":
-            stopped = "further pairs would not change that"
+        if stop_reason == _CLEAR and verdicts[0].answer == "cannot tell":
+            stop_reason = "further pairs would not change that"
         shop = self._ledger.workshop
         baseline = tuple(self._baselines[seed] for seed in sorted(self._baselines))
         cost = self._ledger.cost(first)
         return Proved(
-            self._before, baseline, self._diagnosis, tuple(verdicts), cost, self._shortened, stopped,
+            self._before, baseline, self._diagnosis, tuple(verdicts), cost, self._shortened, stop_reason,
             shop.listed(),
         )  # fmt: skip
 
@@ -256,11 +256,11 @@ class Race:
         base = self._baselines[0].run
         if first is None or first.run is None or base is None or not first.steps:
             return verdict
-        after = examined(first.run, rewritten(self._script, verdict.version.sources))
-        gone, fresh = changed_symptoms(self._diagnosis, after)
+        diagnosis_after = examined(first.run, rewritten(self._script, verdict.version.sources))
+        symptom_gone, fresh = changed_symptoms(self._diagnosis, diagnosis_after)
         scores = before_after(base, first.run, self._limit)
-        verdict = replace(verdict, symptom_gone=gone, new_problems=fresh, scores=scores)
-        leaks = [_leak(self._diagnosis), _leak(after)]
+        verdict = replace(verdict, symptom_gone=symptom_gone, new_problems=fresh, scores=scores)
+        leaks = [_leak(self._diagnosis), _leak(diagnosis_after)]
         if bool(leaks[0]) == bool(leaks[1]) or not verdict.by.name.startswith(("val/", "test/")):
             return verdict
         reason = f"{'before' if leaks[0] else 'now'} {verdict.by.words} is too good: {leaks[0] or leaks[1]}"
@@ -268,16 +268,16 @@ class Race:
 
     def _compared_whole(self, verdict: VersionVerdict, first: Outcome) -> VersionVerdict:
         """One pair of whole runs, where there is time for it: whether short runs rank as whole ones do."""
-        left = self._ledger.workshop.left
+        seconds_left = self._ledger.workshop.seconds_left
         if (
             first.ended != "finished"
             or first.run is None
-            or (left is not None and left < 1.1 * first.seconds)
+            or (seconds_left is not None and seconds_left < 1.1 * first.seconds)
         ):
             return verdict
         arm = replace(self._arm(verdict.version, 0, None), name=f"{verdict.version.name}, whole")
-        [whole] = self._ledger.run([arm])
-        pair = read_pair(verdict.by, first.run, whole.run)
+        [whole_run] = self._ledger.run([arm])
+        pair = read_pair(verdict.by, first.run, whole_run.run)
         if pair is None:
             return verdict
         agrees = gain(verdict.by, pair.before, pair.after) * verdict.gain > 0
@@ -294,24 +294,31 @@ class Race:
         for version in self._candidates:
             arms = [self._arm(version, seed, self._steps) for seed in (0, 1)]
             outcomes = self._ledger.run(arms)
-            failed = next((one for one in outcomes if _failed(one, None)), None)
+            failed = next((outcome for outcome in outcomes if _failed(outcome, None)), None)
             runs = tuple(outcomes)
             verdict = VersionVerdict(version, "better", Yardstick("loss"), (), None, outcomes=runs)
             reason = f"before, the script fails ({first.message}); now it trains"
             if failed is not None or not outcomes:
-                why = failed.message if failed is not None else "the time is up"
-                verdict, reason = replace(verdict, answer="cannot tell"), f"neither version trains: {why}"
+                failure = failed.message if failed is not None else "the time is up"
+                verdict, reason = replace(verdict, answer="cannot tell"), f"neither version trains: {failure}"
             verdicts.append(replace(verdict, reason=reason))
         verdicts.sort(key=_rank)
-        stopped = "the version before does not train"
+        stop_reason = "the version before does not train"
         cost = self._ledger.cost(first)
-        return Proved(self._before, (first,), None, tuple(verdicts), cost, stopped=stopped)
+        return Proved(self._before, (first,), None, tuple(verdicts), cost, stopped=stop_reason)
 
 
 def _leak(diagnosis: Diagnosis) -> str:
     """What shows that answers of the validation are known in training; empty where nothing does."""
     firsts = [problem.hypotheses[0] for problem in acute(diagnosis) if problem.hypotheses]
-    return next((one.evidence[0].text for one in firsts if one.cause == _LEAK and one.evidence), "")
+    return next(
+        (
+            hypothesis.evidence[0].text
+            for hypothesis in firsts
+            if hypothesis.cause == _LEAK and hypothesis.evidence
+        ),
+        "",
+    )
 
 
 def _failed(outcome: Outcome, steps: int | None) -> bool:
@@ -323,5 +330,5 @@ _ORDER: Mapping[Answer, int] = {"better": 0, "no difference": 1, "cannot tell": 
 
 
 def _rank(verdict: VersionVerdict) -> tuple[int, float]:
-    spoilt = any(one.spoils for one in verdict.likenesses)
+    spoilt = any(likeness.spoils for likeness in verdict.likenesses)
     return _ORDER[verdict.answer] + spoilt, -verdict.gain

@@ -73,6 +73,6 @@ class Proved:
 
 def compared_runs(proved: Proved) -> dict[str, list[Run]]:
     """The runs of the version before and of the best candidate, for a picture."""
-    before = [one.run for one in proved.baseline if one.run is not None]
-    after = [one.run for one in proved.best.outcomes if one.run is not None]
+    before = [outcome.run for outcome in proved.baseline if outcome.run is not None]
+    after = [outcome.run for outcome in proved.best.outcomes if outcome.run is not None]
     return {"before": before, proved.best.version.name: after}

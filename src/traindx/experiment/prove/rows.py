@@ -36,10 +36,10 @@ def without_rows(rule: str, folder: str, store: Path) -> Version:
     column, value = match["column"].strip(), match["value"].strip("\"'")
     replaced, counts = dict[str, str](), list[str]()
     for path in _tables(match["file"], folder):
-        kept = _kept(path, column, match["sign"], value)
-        if kept is None:
+        filtered = _filtered_table(path, column, match["sign"], value)
+        if filtered is None:
             continue
-        text, dropped, rows = kept
+        text, dropped, rows = filtered
         if dropped == rows:
             raise NoVersion(f"--drop {rule!r} would leave no row of {os.path.relpath(path, folder)}.")
         if dropped:
@@ -48,9 +48,9 @@ def without_rows(rule: str, folder: str, store: Path) -> Version:
             replaced[os.path.realpath(path)] = str(target)
             counts.append(f"{dropped:,} of {rows:,} rows of {os.path.relpath(path, folder)}")
     if not replaced:
-        where = match["file"] or "any .csv file here"
+        place_text = match["file"] or "any .csv file here"
         raise NoVersion(
-            f"--drop {rule!r}: no such row in {where.strip()} (is {column!r} one of its columns?)."
+            f"--drop {rule!r}: no such row in {place_text.strip()} (is {column!r} one of its columns?)."
         )
     return Version(f"without {rule.strip()} ({', '.join(counts)})", files=replaced)
 
@@ -67,7 +67,7 @@ def _tables(name: str | None, folder: str) -> Iterator[str]:
             yield str(table)
 
 
-def _kept(path: str, column: str, sign: str, value: str) -> tuple[str, int, int] | None:
+def _filtered_table(path: str, column: str, sign: str, value: str) -> tuple[str, int, int] | None:
     """The text without the rows, how many they are, and of how many; None where it has no such column."""
     try:
         rows = list(csv.reader(io.StringIO(files.read(path).decode("utf-8-sig"), newline="")))
@@ -76,10 +76,10 @@ def _kept(path: str, column: str, sign: str, value: str) -> tuple[str, int, int]
     if not rows or column not in (heads := [head.strip() for head in rows[0]]):
         return None
     at = heads.index(column)
-    left = [row for row in rows[1:] if len(row) <= at or not _fits(row[at], sign, value)]
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([rows[0], *left])
-    return out.getvalue(), len(rows) - 1 - len(left), len(rows) - 1
+    remaining = [row for row in rows[1:] if len(row) <= at or not _fits(row[at], sign, value)]
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows([rows[0], *remaining])
+    return buffer.getvalue(), len(rows) - 1 - len(remaining), len(rows) - 1
 
 
 def _fits(cell: str, sign: str, value: str) -> bool:

@@ -17,8 +17,9 @@ Answer = Literal["better", "worse", "no difference", "cannot tell"]
 class Rule:
     """How many pairs at least and at most, and what counts.
 
-    Being wrong about the sign has the chance `risk` in all: it is shared by all looks at the pairs, and by
-    all candidates. Gains smaller than `worth` are none; within `margin` both ways is no difference.
+    Being wrong about the sign has the chance `risk` in all: it is divided among all evaluations of the
+    pairs, and all candidates. Gains smaller than `worth` are none; within `margin` both ways is no
+    difference.
     """
 
     least: int = 3
@@ -30,7 +31,7 @@ class Rule:
 
     @property
     def confidence(self) -> float:
-        """Of the interval at each look."""
+        """Of the interval at each evaluation of the pairs."""
         looks = max(1, self.most - self.least + 1)
         return 1.0 - self.risk / (looks * max(1, self.candidates))
 

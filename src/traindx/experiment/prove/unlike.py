@@ -76,14 +76,14 @@ def _impossible(run: Run, by: Yardstick) -> bool:
 def _losses(run: Run) -> list[str]:
     """The losses that are differentiated or evaluated, with what decides their scale."""
     facts = run.facts.get("losses")
-    found = set()
+    kinds = set()
     for fact in facts if isinstance(facts, Sequence) else ():
         if isinstance(fact, Mapping):
             details = [
                 f"{name} {fact[name]}" for name in _LOSS_FACTS if fact.get(name) not in (None, "", "mean")
             ]
-            found.add(" ".join([loss_kind(fact), *details]))
-    return sorted(found)
+            kinds.add(" ".join([loss_kind(fact), *details]))
+    return sorted(kinds)
 
 
 def _validation(before: Run, after: Run, by: Yardstick) -> Likeness:
@@ -102,9 +102,9 @@ def _training_data(before: Run, after: Run) -> Likeness:
     if same is not False:
         return Likeness("training data", same)
     counts = [_samples(run).get("distinct") for run in (before, after)]
-    known = all(isinstance(one, int) for one in counts)
-    seen = f" ({counts[0]:,} -> {counts[1]:,} samples seen)" if known else ""
-    return Likeness("training data", False, f"training gets other inputs{seen}")
+    are_known = all(isinstance(count, int) for count in counts)
+    counts_text = f" ({counts[0]:,} -> {counts[1]:,} samples seen)" if are_known else ""
+    return Likeness("training data", False, f"training gets other inputs{counts_text}")
 
 
 def _length(before: Run, after: Run) -> Likeness:
@@ -141,25 +141,29 @@ def _only_measured(before: Run, after: Run, by: Yardstick) -> Iterator[Likeness]
 
 
 def _leak(before: Run, after: Run, by: Yardstick) -> Iterator[Likeness]:
-    known = [_known(run) for run in (before, after)]
-    if known[0] is None or known[1] is None or not by.name.startswith(("val/", "test/")):
+    known_shares = [_known_share(run) for run in (before, after)]
+    if known_shares[0] is None or known_shares[1] is None or not by.name.startswith(("val/", "test/")):
         return
-    if known[1] >= _KNOWN and known[0] <= _KNOWN_BEFORE * known[1]:
-        text = f"{known[1]:.0%} of the validation samples are trained on ({known[0]:.0%} before)"
+    if known_shares[1] >= _KNOWN and known_shares[0] <= _KNOWN_BEFORE * known_shares[1]:
+        text = (
+            f"{known_shares[1]:.0%} of the validation samples are trained on ({known_shares[0]:.0%} before)"
+        )
         yield Likeness("leak", False, text, spoils=True)
 
 
 def identical(before: Run, after: Run) -> bool:
     """Whether two runs have the same numbers in every series that is about the training."""
-    names = [name for name, one in before.series.items() if one.goal != "none" or name in ("lr", "grad_norm")]
+    names = [
+        name for name, series in before.series.items() if series.goal != "none" or name in ("lr", "grad_norm")
+    ]
     return bool(names) and all(_equal(before, after, name) for name in names)
 
 
 def _equal(before: Run, after: Run, name: str) -> bool:
-    one, other = before.series.get(name), after.series.get(name)
-    if one is None or other is None or len(one) != len(other) or not len(one):
+    first, second = before.series.get(name), after.series.get(name)
+    if first is None or second is None or len(first) != len(second) or not len(first):
         return False
-    return bool(np.array_equal(one.values, other.values, equal_nan=True))
+    return bool(np.array_equal(first.values, second.values, equal_nan=True))
 
 
 def _samples(run: Run) -> Mapping[str, Any]:
@@ -167,7 +171,7 @@ def _samples(run: Run) -> Mapping[str, Any]:
     return samples if isinstance(samples, Mapping) else {}
 
 
-def _known(run: Run) -> float | None:
+def _known_share(run: Run) -> float | None:
     held_out = _samples(run).get("validation")
     if not isinstance(held_out, Mapping) or not held_out.get("taken"):
         return None
@@ -178,13 +182,13 @@ def _samples_shared(before: Run, after: Run, part: str = "") -> tuple[float, boo
     """The share of all samples that is in both, by the smallest marks of both together, and whether they are
     the same samples; None where that cannot be said."""
     facts = [_samples(run).get(part) if part else _samples(run) for run in (before, after)]
-    known = [fact for fact in facts if isinstance(fact, Mapping) and fact.get("sketch")]
-    if len(known) < 2:
+    sketched = [fact for fact in facts if isinstance(fact, Mapping) and fact.get("sketch")]
+    if len(sketched) < 2:
         return 0.0, None
-    first, second = ({str(mark) for mark in fact["sketch"]} for fact in known)
+    first, second = ({str(mark) for mark in fact["sketch"]} for fact in sketched)
     smallest = sorted(first | second)[: max(len(first), len(second))]
     share = sum(mark in first and mark in second for mark in smallest) / len(smallest)
     if share >= _SAME_SAMPLES:
         return share, True
-    certain = all(fact.get("every_row") for fact in known)
+    certain = all(fact.get("every_row") for fact in sketched)
     return share, False if share < (_SAME_SAMPLES if certain else _OTHER_SAMPLES) else None

@@ -43,12 +43,12 @@ class Version:
         return not (self.sources or self.files or self.changes) and self.args is None
 
 
-def as_file(script: str, other: str) -> Version:
+def as_file(script: str, replacement: str) -> Version:
     """Another file in the place of the script."""
-    text = _text(other)
+    text = _text(replacement)
     if text == _text(script):
-        raise NoVersion(f"{other}: {_NOTHING}.")
-    return Version(os.path.basename(other), sources={os.path.realpath(script): text})
+        raise NoVersion(f"{replacement}: {_NOTHING}.")
+    return Version(os.path.basename(replacement), sources={os.path.realpath(script): text})
 
 
 def as_patch(path: str, folder: str) -> Version:
@@ -59,9 +59,9 @@ def as_patch(path: str, folder: str) -> Version:
         raise NoVersion(f"{path}: {error}") from None
     if not texts:
         raise NoVersion(f"{path} is no unified diff: it changes no file.")
-    kept = {name: text for name, text in texts.items() if text is not None}
-    gone = {name: REMOVED for name, text in texts.items() if text is None}
-    return Version(os.path.basename(path), sources=kept, files=gone)
+    changed = {name: text for name, text in texts.items() if text is not None}
+    removed = {name: REMOVED for name, text in texts.items() if text is None}
+    return Version(os.path.basename(path), sources=changed, files=removed)
 
 
 def as_arguments(args: Sequence[str], words: str) -> Version:
@@ -72,8 +72,8 @@ def as_arguments(args: Sequence[str], words: str) -> Version:
         raise NoVersion(f"--args {words!r}: {error}.") from None
     groups = _options(new)
     names = {group[0].partition("=")[0] for group in groups}
-    kept = [w for group in _options(args) if group[0].partition("=")[0] not in names for w in group]
-    merged = (*kept, *(word for group in groups for word in group))
+    old_words = [w for group in _options(args) if group[0].partition("=")[0] not in names for w in group]
+    merged = (*old_words, *(word for group in groups for word in group))
     if merged == tuple(args):
         raise NoVersion(f"--args {words!r}: {_NOTHING}.")
     return Version(words, args=merged)
@@ -133,14 +133,14 @@ def _setting(name: str, value: str, script: Script | None, args: Sequence[str]) 
 
 def knobs_that_can_be_set() -> dict[str, tuple[str, str]]:
     """Knob -> the change that sets it, and the name of its one value."""
-    found: dict[str, tuple[str, str]] = {}
+    knobs: dict[str, tuple[str, str]] = {}
     for spec in change_specs().values():
-        required = [name for name, one in spec.values.items() if one.default is None]
+        required = [name for name, parameter in spec.values.items() if parameter.default is None]
         if spec.id.startswith("set_") and spec.knobs and len(spec.values) == 1:
-            found.setdefault(spec.id.removeprefix("set_"), (spec.id, next(iter(spec.values))))
+            knobs.setdefault(spec.id.removeprefix("set_"), (spec.id, next(iter(spec.values))))
         elif len(required) == 1 and len(spec.values) == 1 and spec.knobs:
-            found.setdefault(spec.id, (spec.id, required[0]))
-    return found
+            knobs.setdefault(spec.id, (spec.id, required[0]))
+    return knobs
 
 
 def as_data(replacement: str, folder: str) -> Version:

@@ -32,7 +32,7 @@ def read(path: str) -> dict[str, Any]:
     try:
         orders = json.loads(Path(path).read_text(encoding="utf-8"))
         program = orders["program"]
-        orders["changes"] = [Change.from_json(one) for one in orders.get("changes", [])]
+        orders["changes"] = [Change.from_json(document) for document in orders.get("changes", [])]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise Refused(f"{path} holds no orders for an arm ({error}).") from None
     if not program or not all(isinstance(word, str) for word in program):

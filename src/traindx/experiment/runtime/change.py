@@ -51,9 +51,11 @@ class ChangeSpec:
         hints = get_type_hints(self.apply)
         signature = inspect.signature(self.apply).parameters
         return {
-            name: ChangeParameter(hints[name], None if one.default is one.empty else one.default)
-            for name, one in signature.items()
-            if one.kind is one.KEYWORD_ONLY
+            name: ChangeParameter(
+                hints[name], None if parameter.default is parameter.empty else parameter.default
+            )
+            for name, parameter in signature.items()
+            if parameter.kind is parameter.KEYWORD_ONLY
         }
 
 
@@ -137,7 +139,7 @@ class Change:
         return unit is not None and unit.alters_loss
 
     def __str__(self) -> str:
-        return " ".join([self.id, *(f"{name}={_shown(value)}" for name, value in self.values.items())])
+        return " ".join([self.id, *(f"{name}={_value_text(value)}" for name, value in self.values.items())])
 
     @classmethod
     def parse(cls, text: str) -> Change:
@@ -152,8 +154,8 @@ class Change:
         """The same with every value in its own type and none missing; ValueError says what is wrong."""
         unit = change_specs().get(self.id)
         if unit is None:
-            near = difflib.get_close_matches(self.id, change_specs(), 1)
-            hint = f"Did you mean {near[0]}?" if near else "'traindx list changes' shows them."
+            matches = difflib.get_close_matches(self.id, change_specs(), 1)
+            hint = f"Did you mean {matches[0]}?" if matches else "'traindx list changes' shows them."
             raise ValueError(f"no change is called {self.id!r}. {hint}")
         parameters = unit.values
         for name in self.values:
@@ -193,7 +195,7 @@ def _within(unit: ChangeSpec, name: str, value: float) -> None:
         raise ValueError(f"{unit.id}: {name} must be at most {unit.most[name]:g}, not {value:g}.")
 
 
-def _shown(value: Scalar) -> str:
+def _value_text(value: Scalar) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     short = f"{value:g}" if isinstance(value, float) else str(value)

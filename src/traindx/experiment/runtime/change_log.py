@@ -17,7 +17,7 @@ class ChangeBroke(SystemExit):
 
 @dataclass
 class ChangeLog:
-    """One change and what became of it. `otherwise` is told when it never found anything to change."""
+    """One change and what became of it. `otherwise` is reported if it never found anything to change."""
 
     change: Change
     said: list[str] = field(default_factory=list)
@@ -25,16 +25,16 @@ class ChangeLog:
     otherwise: str = "nothing to change was found"
 
     def changed(self, text: str) -> None:
-        """Said once, however often it happens."""
+        """Report a change, once however often it happens."""
         if text in self.said or len(self.said) >= _SAID_MOST:
             return
         self.said.append(text)
         self._event("intervention", text)
 
-    def cannot(self, why: str) -> NoReturn:
+    def cannot(self, reason: str) -> NoReturn:
         """It cannot be done here: the arm would not be what was asked for, so it ends."""
-        self._fail(why)
-        stop(f"{self.change.id} could not be applied: {why}")
+        self._fail(reason)
+        stop(f"{self.change.id} could not be applied: {reason}")
 
     def broke(self, error: Exception) -> NoReturn:
         text = f"{type(error).__name__}: {error}".splitlines()[0][:300]
@@ -46,10 +46,10 @@ class ChangeLog:
         if not self.said and self.failed is None:
             self._fail(self.otherwise)
 
-    def _fail(self, why: str) -> None:
+    def _fail(self, reason: str) -> None:
         if self.failed is None:
-            self.failed = why
-            self._event("intervention_failed", why)
+            self.failed = reason
+            self._event("intervention_failed", reason)
 
     def _event(self, kind: str, text: str) -> None:
         recorder = current()

@@ -28,5 +28,5 @@ def place_in_script() -> tuple[str, int]:
 
 
 def line_of_script() -> str:
-    """The text of that line: its words tell training from validation."""
+    """The text of that line: its words distinguish training from validation."""
     return linecache.getline(*place_in_script()).strip()

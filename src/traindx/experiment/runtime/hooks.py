@@ -1,7 +1,7 @@
-"""The places where a running training can be touched.
+"""The hooks by which a running training is changed.
 
-Changes say here what is to happen at a place, which is an event of the bus (`observe/hooks`). Only
-events that a change needs are listened to: a training without changes runs as it is.
+A change registers here what to do at a hook, which is an event of the bus (`observe/hooks`). Only events
+that a change needs are subscribed to: a training without changes runs as it is.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ Call = Callable[..., Any]
 
 
 class ChangedTraining:
-    """The training of this process: its changes, and what they listen to."""
+    """The training of this process: its changes, and the events they subscribe to."""
 
     def __init__(self, changes: Sequence[Change]) -> None:
         self.logs = [ChangeLog(change) for change in changes]
         self.at_end: list[Call] = []
         # Set while a change itself uses torch: what it does there is not the training's.
         self.aside = False
-        # Set while functions are to be touched nevertheless.
+        # Set while functions are passed to changes nevertheless.
         self.functions_watched = False
         self._listens: list[tuple[str, Call, int]] = []
         self._removals: list[Call] = []
         self._installed = self._ended = False
 
     def install(self) -> None:
-        """All changes listen; torch must be there."""
+        """Subscribe all changes; torch must have been imported."""
         for log in self.logs:
             hooks = Hooks(self, log)
             unit = change_specs()[log.change.id]
@@ -55,19 +55,19 @@ class ChangedTraining:
         if self._listens:
             self.listen("compile", run_as_written)
             _ = self.backward  # listens, too: what a backward pass computes again is no call of a model
-            for one in self._listens:
-                self._removals.append(listen(*one))
+            for listener in self._listens:
+                self._removals.append(listen(*listener))
         self._removals.append(listen("step_begins", self._reached))
         self._installed = True
 
     def _reached(self, *_: Any) -> None:
-        """A step has come past the hooks: changes reach this training."""
+        """A step has passed the hooks: changes reach this training."""
         recorder = current()
         if recorder is not None:
             recorder.fact("changeable", True)
 
     def listen(self, event: str, call: Call, order: int = CHANGE) -> None:
-        """From the time on when all changes are there."""
+        """Subscribe to an event, from the moment on when all changes are installed."""
         self._listens.append((event, call, order))
 
     @cached_property
@@ -89,7 +89,7 @@ class ChangedTraining:
         return Feeding(self)
 
     def announce(self) -> None:
-        """Say what is to be changed as soon as there is a recording, and at its end what came of it."""
+        """Record what is to be changed as soon as there is a recording, and at its end what was changed."""
         when_started(self._recorded)
 
     def _recorded(self, recorder: Recorder) -> None:
@@ -97,7 +97,7 @@ class ChangedTraining:
         recorder.before_close.append(self.end)
 
     def end(self) -> None:
-        """The training is over: what never came about is said, too."""
+        """The training is over: also report the changes that never took place."""
         recorder = current()
         elsewhere = recorder is not None and not recorder.step and trained_elsewhere(recorder.folder)
         if self._ended or elsewhere:
@@ -127,59 +127,59 @@ class ChangedTraining:
     def write(self) -> None:
         recorder = current()
         if recorder is not None:
-            recorder.fact("interventions", [one.to_json() for one in self.logs])
+            recorder.fact("interventions", [log.to_json() for log in self.logs])
 
     def undo(self) -> None:
-        """Everything of torch back as it was."""
+        """Restore everything of torch that was replaced."""
         for remove in reversed(self._removals):
             remove()
         self._removals.clear()
 
 
 class Hooks:
-    """One change's hold on the training: where it acts, and what it says."""
+    """What one change does to the training: the hooks it acts at, and what it reports."""
 
     def __init__(self, training: ChangedTraining, log: ChangeLog) -> None:
         self.training = training
         self._log = log
 
-    # What it says.
+    # What it reports.
 
     def changed(self, text: str) -> None:
         """What was changed, with numbers."""
-        before = len(self._log.said)
+        count = len(self._log.said)
         self._log.changed(text)
-        if len(self._log.said) != before:
+        if len(self._log.said) != count:
             self.training.write()
 
-    def cannot(self, why: str) -> NoReturn:
+    def cannot(self, reason: str) -> NoReturn:
         """It cannot be done in this training, which ends here."""
-        self._log.cannot(why)
+        self._log.cannot(reason)
 
-    def otherwise(self, why: str) -> None:
-        """What to say at the end if nothing has been changed."""
-        self._log.otherwise = why
+    def otherwise(self, reason: str) -> None:
+        """What to report at the end if nothing has been changed."""
+        self._log.otherwise = reason
 
     @property
     def has_changed(self) -> bool:
         return bool(self._log.said)
 
     def at_end(self, call: Callable[[], None]) -> None:
-        """When the training is over, before it is said what never changed anything."""
+        """When the training is over, before changes that changed nothing are reported."""
         self.training.at_end.append(self.guarded(call))
 
     # Where it acts.
 
     def optimizer_made(self, call: Callable[[Any, dict[str, Any]], None]) -> None:
-        """`call(optimizer, given)`, at the end of its construction; `given` is what the script said."""
+        """`call(optimizer, given)`, at the end of its construction; `given` are the script's arguments."""
         self._listen("optimizer_made", call)
 
     def before_step(self, call: Callable[[Any], None]) -> None:
-        """`call(optimizer)`; with a closure, gradients are not there yet."""
+        """`call(optimizer)`; with a closure, the gradients have not been computed yet."""
         self.training.steps.before.append(self.guarded(call))
 
     def gradients(self, call: Callable[[Any], None]) -> None:
-        """`call(optimizer)` when the gradients of a step are there, right before they are used."""
+        """`call(optimizer)` when the gradients of a step are computed, right before they are used."""
         self.training.steps.gradients.append(self.guarded(call))
 
     def after_step(self, call: Callable[[Any], None]) -> None:
@@ -198,7 +198,7 @@ class Hooks:
 
     def model_call(self, call: Callable[[Any, Any], None]) -> None:
         """`call(given, root)` before an outermost call of a module with parameters; `given` is changed."""
-        self._listen("model_call", lambda given: call(given, given.root))
+        self._listen("model_call", lambda model_call: call(model_call, model_call.root))
 
     def after_model_call(self, call: Callable[[Any, Any], Any]) -> None:
         """`call(output, root) -> output`."""
@@ -206,7 +206,7 @@ class Hooks:
 
     def around_model(self, call: Callable[[Any], Any]) -> None:
         """`call(root)` gives a context that an outermost call of a model runs in."""
-        self._listen("model_call", lambda given: given.contexts.append(call(given.root)))
+        self._listen("model_call", lambda model_call: model_call.contexts.append(call(model_call.root)))
 
     def loss_call(self, call: Callable[[Any], None]) -> None:
         """`call(loss)`: a `LossArguments`, whose input, target and settings may be changed."""
@@ -215,7 +215,7 @@ class Hooks:
     def loader_made(self, call: Callable[[dict[str, Any], str], Any]) -> None:
         """`call(kwargs, line)`: what a DataLoader is made with, and the line of the script that does; what
         it returns, if anything, is called with the loader."""
-        self._listen("loader_made", lambda given: call(given, line_of_script()))
+        self._listen("loader_made", lambda arguments: call(arguments, line_of_script()))
 
     def batch(self, call: Callable[[Any, Any, bool], Any]) -> None:
         """`call(batch, source, trains) -> batch`, whenever a DataLoader gives one; `trains`: a backward pass
@@ -232,15 +232,15 @@ class Hooks:
     def aside(self, *, but_functions: bool = False) -> Iterator[None]:
         """What is done with torch in here is not the training's: it passes no hooks."""
         training = self.training
-        before = training.aside, training.functions_watched
+        saved = training.aside, training.functions_watched
         training.aside, training.functions_watched = True, but_functions
         try:
             yield
         finally:
-            training.aside, training.functions_watched = before
+            training.aside, training.functions_watched = saved
 
     def guarded(self, call: Call) -> Call:
-        """A change that fails ends the arm with a clear word."""
+        """The callback, wrapped so that a change that fails ends the arm with a clear message."""
 
         @functools.wraps(call)
         def guarded(*args: Any, **kwargs: Any) -> Any:
@@ -254,7 +254,7 @@ class Hooks:
         return guarded
 
     def _listen(self, event: str, call: Call) -> None:
-        """What a change does itself with torch and what backward computes again is not heard."""
+        """Subscribe; what a change does with torch, and what backward recomputes, is left out."""
         training, guarded, value = self.training, self.guarded(call), event == "model_output"
         models = event.startswith("model_")
 

@@ -18,7 +18,7 @@ def arm(
     """What is trained inside is recorded in the folder. No other recording may be running."""
     from traindx.observe.torch.install import install
 
-    before = current()
+    previous = current()
     training = ChangedTraining(changes)
     try:
         training.install()
@@ -26,14 +26,14 @@ def arm(
         recorder.journal.begin()
         recorder.before_close.append(training.end)
         install(recorder)
-        how, text = "finished", ""
+        ending, text = "finished", ""
         try:
             yield training
         except BaseException as error:
-            how, text = "exception", f"{type(error).__name__}: {error}"
+            ending, text = "exception", f"{type(error).__name__}: {error}"
             raise
         finally:
-            recorder.close(how, text)
+            recorder.close(ending, text)
     finally:
         training.undo()
-        put_back(before)
+        put_back(previous)

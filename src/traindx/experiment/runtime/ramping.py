@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from traindx.experiment.runtime.snapshot import kept, seed, streams
+from traindx.experiment.runtime.snapshot import seed, state_kept, streams
 
 if TYPE_CHECKING:
     import torch
@@ -54,7 +54,7 @@ class LiveTraining:
 
     def ramp(self, rates: Sequence[float], number: int) -> Ramped:
         """Train with these rates of the leading group; the others keep their ratio to it."""
-        with kept(self.model, self.optimizer, self.loader):
+        with state_kept(self.model, self.optimizer, self.loader):
             seed(number, self.loader)
             self.model.train()
             return self._ramp(rates)

@@ -46,21 +46,23 @@ def to_value(hooks: Hooks, value: float) -> Callable[[Group, float], float]:
     return scaled
 
 
-def set_in_groups(hooks: Hooks, new: Callable[..., dict[str, Any]], what: str, whole: bool = False) -> None:
+def set_in_groups(
+    hooks: Hooks, new: Callable[..., dict[str, Any]], quantity: str, whole: bool = False
+) -> None:
     """Before every step, so that what a checkpoint brings back is set, too.
 
     `new(group)` are the settings to be; with `whole` it is given all groups as they were at first, too.
     """
-    wanted: weakref.WeakKeyDictionary[Any, list[dict[str, Any]]] = weakref.WeakKeyDictionary()
+    new_settings: weakref.WeakKeyDictionary[Any, list[dict[str, Any]]] = weakref.WeakKeyDictionary()
 
-    def before(optimizer: Any) -> None:
+    def set_groups(optimizer: Any) -> None:
         groups = optimizer.param_groups
-        if optimizer not in wanted:
+        if optimizer not in new_settings:
             plain = [{key: value for key, value in group.items() if key != "params"} for group in groups]
-            wanted[optimizer] = [new(group, plain) if whole else new(group) for group in plain]
-            if not any(wanted[optimizer]) and not hooks.has_changed:
-                hooks.otherwise(f"{type(optimizer).__name__} has no {what}")
-        for index, (group, settings) in enumerate(zip(groups, wanted[optimizer], strict=False)):
+            new_settings[optimizer] = [new(group, plain) if whole else new(group) for group in plain]
+            if not any(new_settings[optimizer]) and not hooks.has_changed:
+                hooks.otherwise(f"{type(optimizer).__name__} has no {quantity}")
+        for index, (group, settings) in enumerate(zip(groups, new_settings[optimizer], strict=False)):
             for key, value in settings.items():
                 if group[key] != value:
                     hooks.changed(
@@ -71,9 +73,20 @@ def set_in_groups(hooks: Hooks, new: Callable[..., dict[str, Any]], what: str, w
                     hooks.otherwise(f"{key} is {value} already in {type(optimizer).__name__}")
 
     hooks.otherwise(NO_STEP)
-    hooks.before_step(before)
+    hooks.before_step(set_groups)
+
+
+def drop_gradients(optimizer: Any) -> None:
+    """Leave the parameters of an optimizer without gradients: its step does nothing."""
+    for parameter in with_gradients(optimizer):
+        parameter.grad = None
 
 
 def with_gradients(optimizer: Any) -> list[Any]:
     """The parameters of an optimizer that have a gradient now."""
-    return [one for group in optimizer.param_groups for one in group["params"] if one.grad is not None]
+    return [
+        parameter
+        for group in optimizer.param_groups
+        for parameter in group["params"]
+        if parameter.grad is not None
+    ]

@@ -20,7 +20,7 @@ from typing import Any
 
 from traindx.observe.import_hook import when_imported
 
-TOLD = "seeds.json"
+SEEDS_FILE = "seeds.json"
 # Far apart: a script that counts its seeds up does not meet the streams of the next trial.
 _APART = 1_000_003
 _START = 20_011
@@ -32,12 +32,12 @@ _LIBRARIES = ("torch", "numpy", "random", "traindx", "multiprocessing", "tensorf
 class Seeds:
     """What a seed of the script becomes, and which libraries the script has seeded."""
 
-    def __init__(self, seed: int, told: str | None = None) -> None:
+    def __init__(self, seed: int, path: str | None = None) -> None:
         self.seed = seed
         self.shift = seed * _APART
         self._unasked: Counter[str] = Counter()
         self._within = threading.local()
-        self._told = told
+        self._path = path
         self._by_script: dict[str, list[str]] = {}
         self._forks = 0
 
@@ -51,9 +51,9 @@ class Seeds:
     def moved(self, seed: Any, size: int = _32) -> Any:
         """The seed to use: a fixed one for None."""
         if seed is None:
-            who = _asking()
-            self._unasked[who] += 1
-            return (self.shift + zlib.crc32(f"{who} {self._unasked[who]}".encode())) % size
+            module = _asking()
+            self._unasked[module] += 1
+            return (self.shift + zlib.crc32(f"{module} {self._unasked[module]}".encode())) % size
         if not self.shift:
             return seed
         if isinstance(seed, str):
@@ -65,41 +65,41 @@ class Seeds:
         try:
             number = int(seed)
         except (TypeError, ValueError):
-            return self._many(seed)
+            return self._moved_list(seed)
         return (number + self.shift) % size if number >= 0 else number - self.shift
 
-    def _many(self, seed: Any) -> Any:
+    def _moved_list(self, seed: Any) -> Any:
         """A list of numbers gets one more; a generator that exists already keeps its stream."""
         try:
-            return [*(int(each) for each in seed), self.shift]
+            return [*(int(part) for part in seed), self.shift]
         except (TypeError, ValueError):
             return seed
 
-    def call(self, library: str, theirs: Callable[..., Any], size: int = _32) -> Callable[..., Any]:
+    def call(self, library: str, original: Callable[..., Any], size: int = _32) -> Callable[..., Any]:
         """A function whose first argument is a seed. One that calls another moves it once."""
 
-        @functools.wraps(theirs)
-        def ours(*args: Any, **named: Any) -> Any:
+        @functools.wraps(original)
+        def seeded(*args: Any, **kwargs: Any) -> Any:
             if getattr(self._within, "on", False):
-                return theirs(*args, **named)
-            self.note(library, args or tuple(named.values()))
-            key = next((name for name in ("seed", "a", "entropy", "x") if name in named), None)
+                return original(*args, **kwargs)
+            self.note(library, args or tuple(kwargs.values()))
+            key = next((name for name in ("seed", "a", "entropy", "x") if name in kwargs), None)
             if args or key is None:
                 args = (self.moved(args[0] if args else None, size), *args[1:])
             else:
-                named[key] = self.moved(named[key], size)
+                kwargs[key] = self.moved(kwargs[key], size)
             self._within.on = True
             try:
-                return theirs(*args, **named)
+                return original(*args, **kwargs)
             finally:
                 self._within.on = False
 
-        return ours
+        return seeded
 
     def note(self, library: str, args: tuple[Any, ...]) -> None:
         """Keep what the script seeds by itself; libraries seed their workers, too."""
         caller = str(sys._getframe(2).f_globals.get("__name__", "")).partition(".")[0]
-        if caller in _LIBRARIES or not args or self._told is None:
+        if caller in _LIBRARIES or not args or self._path is None:
             return
         if not isinstance(args[0], (int, float, str, bytes, list, tuple)):
             return
@@ -109,10 +109,10 @@ class Seeds:
             return
         texts.append(text)
         try:
-            with open(self._told, "w", encoding="utf-8") as file:
+            with open(self._path, "w", encoding="utf-8") as file:
                 json.dump(self._by_script, file)
         except OSError:
-            self._told = None
+            self._path = None
 
 
 def _asking() -> str:
@@ -124,9 +124,9 @@ def _asking() -> str:
 
 
 def begin(orders: Mapping[str, Any]) -> Seeds:
-    """Seed this process and lead every later seed through `Seeds`."""
+    """Seed this process and pass every later seed through `Seeds`."""
     scratch = orders.get("scratch")
-    seeds = Seeds(int(orders.get("seed") or 0), os.path.join(str(scratch), TOLD) if scratch else None)
+    seeds = Seeds(int(orders.get("seed") or 0), os.path.join(str(scratch), SEEDS_FILE) if scratch else None)
     _random(seeds)
     when_imported("numpy.random", lambda module: _numpy(seeds, module))
     when_imported("torch", lambda module: _torch(seeds, module))
@@ -137,23 +137,23 @@ def begin(orders: Mapping[str, Any]) -> Seeds:
 
 
 def _random(seeds: Seeds) -> None:
-    theirs = random.Random.seed
+    original = random.Random.seed
     shared: random.Random = random._inst
 
     def seed(self: random.Random, a: Any = None, version: int = 2) -> None:
         if self is shared:
             seeds.note("random", (a,))
         elif a is None and _for_names():
-            theirs(self, a, version)
+            original(self, a, version)
             return
-        theirs(self, seeds.moved(a, _63), version)
+        original(self, seeds.moved(a, _63), version)
 
     random.Random.seed = seed  # type: ignore[method-assign]
     random.seed = shared.seed
-    theirs(shared, _START + seeds.shift)
+    original(shared, _START + seeds.shift)
     if hasattr(os, "register_at_fork"):
         # Python gives every forked child a seed that nobody knows.
-        os.register_at_fork(before=seeds.fork, after_in_child=lambda: theirs(shared, seeds.of_child()))
+        os.register_at_fork(before=seeds.fork, after_in_child=lambda: original(shared, seeds.of_child()))
 
 
 def _for_names() -> bool:
@@ -170,22 +170,24 @@ def _numpy(seeds: Seeds, numpy_random: Any) -> None:
         setattr(numpy_random, name, _as_called(seeds, getattr(numpy_random, name), size))
 
 
-def _as_called(seeds: Seeds, theirs: Any, size: int) -> Any:
-    """A class that makes instances of theirs, from a moved seed; who asks, it is theirs."""
-    make = seeds.call("numpy", theirs, size)
+def _as_called(seeds: Seeds, original: Any, size: int) -> Any:
+    """A class that makes instances of the original from a moved seed, and passes for it in `isinstance`."""
+    make = seeds.call("numpy", original, size)
 
     class Kind(type):
-        def __call__(cls, *args: Any, **named: Any) -> Any:
-            return make(*args, **named) if cls is ours else super().__call__(*args, **named)
+        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            return make(*args, **kwargs) if cls is subclass else super().__call__(*args, **kwargs)
 
         def __instancecheck__(cls, instance: object) -> bool:
-            return isinstance(instance, theirs) if cls is ours else super().__instancecheck__(instance)
+            return isinstance(instance, original) if cls is subclass else super().__instancecheck__(instance)
 
         def __subclasscheck__(cls, kind: type) -> bool:
-            return issubclass(kind, theirs) if cls is ours else super().__subclasscheck__(kind)
+            return issubclass(kind, original) if cls is subclass else super().__subclasscheck__(kind)
 
-    ours = Kind(theirs.__name__, (theirs,), {"__doc__": theirs.__doc__, "__module__": theirs.__module__})
-    return ours
+    subclass = Kind(
+        original.__name__, (original,), {"__doc__": original.__doc__, "__module__": original.__module__}
+    )
+    return subclass
 
 
 def _torch(seeds: Seeds, torch: Any) -> None:
@@ -214,13 +216,13 @@ def _jax(seeds: Seeds, jax_random: Any) -> None:
 
 def _keras(seeds: Seeds, module: Any) -> None:
     """A layer's own seed; without one Keras draws it from `random`, which is seeded already."""
-    theirs = module.SeedGenerator.__init__
+    original = module.SeedGenerator.__init__
 
-    @functools.wraps(theirs)
-    def ours(self: Any, seed: Any = None, *args: Any, **named: Any) -> None:
-        theirs(self, seed if seed is None else seeds.moved(seed, _31), *args, **named)
+    @functools.wraps(original)
+    def seeded(self: Any, seed: Any = None, *args: Any, **kwargs: Any) -> None:
+        original(self, seed if seed is None else seeds.moved(seed, _31), *args, **kwargs)
 
-    module.SeedGenerator.__init__ = ours
+    module.SeedGenerator.__init__ = seeded
 
 
 def _fixed(seeds: Seeds, torch: Any) -> int:
@@ -230,16 +232,16 @@ def _fixed(seeds: Seeds, torch: Any) -> int:
     return seed
 
 
-def _generator(seeds: Seeds, theirs: Any) -> Any:
+def _generator(seeds: Seeds, original: Any) -> Any:
     """torch's generator is closed: what scripts make is one that moves its seeds."""
 
-    class Kind(type(theirs)):  # type: ignore[misc]
+    class Kind(type(original)):  # type: ignore[misc]
         def __instancecheck__(cls, instance: object) -> bool:
-            return isinstance(instance, theirs)
+            return isinstance(instance, original)
 
-    class Generator(theirs, metaclass=Kind):  # type: ignore[misc]
-        def __init__(self, *args: Any, **named: Any) -> None:
-            del args, named
+    class Generator(original, metaclass=Kind):  # type: ignore[misc]
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            del args, kwargs
             super().manual_seed(seeds.moved(self.initial_seed(), _63))
 
         def manual_seed(self, seed: int) -> Any:

@@ -18,21 +18,20 @@ _STREAMS = ("generator", "sampler.generator", "batch_sampler.sampler.generator")
 
 
 @contextlib.contextmanager
-def kept(model: nn.Module, optimizer: torch.optim.Optimizer, loader: Any) -> Iterator[None]:
+def state_kept(model: nn.Module, optimizer: torch.optim.Optimizer, loader: Any) -> Iterator[None]:
     """Weights, buffers, gradients, modes, the optimizer's state and settings, random streams: put back."""
     import torch
 
-    tensors = [*model.parameters(), *model.buffers(), *held(optimizer)]
+    tensors = [*model.parameters(), *model.buffers(), *tensors_held(optimizer)]
     saved = [(tensor, tensor.detach().clone()) for tensor in tensors]
     gradients = [(tensor, None if tensor.grad is None else tensor.grad.clone()) for tensor in tensors]
-    modes = [(module, module.training) for module in model.modules()]
     settings = [
         {name: copy.deepcopy(value) for name, value in group.items() if name != "params"}
         for group in optimizer.param_groups
     ]
     state = {key: copy.deepcopy(value) for key, value in optimizer.state.items()}
     try:
-        with streams(loader):
+        with streams(loader), modes_kept(model):
             yield
     finally:
         with torch.no_grad():
@@ -40,8 +39,6 @@ def kept(model: nn.Module, optimizer: torch.optim.Optimizer, loader: Any) -> Ite
                 tensor.copy_(value)
         for tensor, gradient in gradients:
             tensor.grad = gradient
-        for module, mode in modes:
-            module.training = mode
         for group, options in zip(optimizer.param_groups, settings, strict=True):
             for name in [name for name in group if name != "params" and name not in options]:
                 del group[name]
@@ -50,7 +47,18 @@ def kept(model: nn.Module, optimizer: torch.optim.Optimizer, loader: Any) -> Ite
         optimizer.state.update(state)
 
 
-def held(optimizer: torch.optim.Optimizer) -> Iterator[torch.Tensor]:
+@contextlib.contextmanager
+def modes_kept(model: nn.Module) -> Iterator[None]:
+    """The mode of every module, put back afterwards."""
+    modes = [(module, module.training) for module in model.modules()]
+    try:
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training
+
+
+def tensors_held(optimizer: torch.optim.Optimizer) -> Iterator[torch.Tensor]:
     for group in optimizer.param_groups:
         yield from group["params"]
 
@@ -61,9 +69,9 @@ def streams(loader: Any = None) -> Iterator[None]:
     import torch
 
     numpy = sys.modules.get("numpy")
-    own = generators(loader)
+    loader_streams = generators(loader)
     python, arrays = random.getstate(), numpy.random.get_state() if numpy is not None else None
-    mine = [generator.get_state() for generator in own]
+    states = [generator.get_state() for generator in loader_streams]
     devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else ()
     try:
         with torch.random.fork_rng(devices=devices):
@@ -72,7 +80,7 @@ def streams(loader: Any = None) -> Iterator[None]:
         random.setstate(python)
         if numpy is not None:
             numpy.random.set_state(arrays)
-        for generator, its in zip(own, mine, strict=True):
+        for generator, its in zip(loader_streams, states, strict=True):
             generator.set_state(its)
 
 
@@ -94,9 +102,9 @@ def generators(loader: Any) -> list[torch.Generator]:
 
     by_id: dict[int, torch.Generator] = {}
     for path in _STREAMS:
-        one = loader
+        value = loader
         for name in path.split("."):
-            one = getattr(one, name, None)
-        if isinstance(one, torch.Generator):
-            by_id[id(one)] = one
+            value = getattr(value, name, None)
+        if isinstance(value, torch.Generator):
+            by_id[id(value)] = value
     return list(by_id.values())

@@ -44,9 +44,9 @@ def changed_memory(scratch: str) -> list[str]:
     """What lay in shared memory before the trial, and was changed or removed meanwhile."""
     with contextlib.suppress(OSError, ValueError):
         with open(os.path.join(scratch, _STATE), encoding="utf-8") as file:
-            before: dict[str, list[int]] = json.load(file)
+            old_state: dict[str, list[int]] = json.load(file)
         now = _memory_state()
-        return [path for path, facts in before.items() if now.get(path) != facts]
+        return [path for path, facts in old_state.items() if now.get(path) != facts]
     return []
 
 

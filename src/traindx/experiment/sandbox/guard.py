@@ -76,17 +76,17 @@ class Guard:
 
     def apart(self, call: Callable[[], Any]) -> Any:
         """Call with files as they are."""
-        before, self._own.busy = self.busy, True
+        was_busy, self._own.busy = self.busy, True
         try:
             return call()
         finally:
-            self._own.busy = before
+            self._own.busy = was_busy
 
     def read(self, path: Any) -> Any:
         return self._mapped(path, self.overlay.read)
 
     def write(self, path: Any, *, keep: bool = True, follow: bool = True) -> Any:
-        return self._mapped(path, lambda p: self._written(p, keep, follow))
+        return self._mapped(path, lambda p: self._write_target(p, keep, follow))
 
     def enter(self, path: Any) -> Any:
         return self._mapped(path, self.overlay.enter)
@@ -95,7 +95,7 @@ class Guard:
         """A folder that is to be removed, with all that is in it or by itself."""
         return self._mapped(path, lambda p: self._redirected(p, self.overlay.enter(p)))
 
-    def _written(self, path: str, keep: bool, follow: bool) -> str:
+    def _write_target(self, path: str, keep: bool, follow: bool) -> str:
         return self._redirected(path, self.overlay.write(path, keep=keep, follow=follow))
 
     def _redirected(self, path: str, target: str) -> str:
@@ -103,7 +103,7 @@ class Guard:
             self.note("redirected", self.overlay.user(target))
         return target
 
-    def _mapped(self, path: Any, how: Callable[[str], str]) -> Any:
+    def _mapped(self, path: Any, convert: Callable[[str], str]) -> Any:
         """The path to use instead, as text or bytes as it was; itself where nothing changes."""
         if self.busy or isinstance(path, int) or path is None:
             return path
@@ -115,21 +115,21 @@ class Guard:
         if not text or "\0" in text:
             return path
         try:
-            target = self.apart(lambda: how(text))
+            target = self.apart(lambda: convert(text))
         except OSError:  # what is wrong with the path shows when it is used
             return path
         if target is text:
             return path
         return os.fsencode(target) if isinstance(name, bytes) else target
 
-    def note(self, how: str, what: str) -> None:
+    def note(self, kind: str, name: str) -> None:
         """List what happened outside the copy: `redirected`, `refused` or `let through`."""
-        if (how, what) in self._listed or len(self._listed) >= _MOST_LISTED or _SILENT.search(what):
+        if (kind, name) in self._listed or len(self._listed) >= _MOST_LISTED or _SILENT.search(name):
             return
-        if how == "redirected" and any(within(what, folder) for folder in self.mirrors):
+        if kind == "redirected" and any(within(name, folder) for folder in self.mirrors):
             return
-        self._listed.add((how, what))
-        line = json.dumps({how: what}) + "\n"
+        self._listed.add((kind, name))
+        line = json.dumps({kind: name}) + "\n"
 
         def append() -> None:
             path = os.path.join(self.overlay.folder, OUTSIDE)
@@ -224,8 +224,8 @@ def _import_from_copy(guard: Guard) -> None:
         if name.startswith("__editable__"):
             for folders in (getattr(module, "MAPPING", None), getattr(module, "NAMESPACES", None)):
                 if isinstance(folders, dict):
-                    for package, where in folders.items():
-                        folders[package] = guard.read(where) if isinstance(where, str) else where
+                    for package, location in folders.items():
+                        folders[package] = guard.read(location) if isinstance(location, str) else location
 
 
 def begin(orders: Mapping[str, Any]) -> Guard | None:
@@ -237,18 +237,18 @@ def begin(orders: Mapping[str, Any]) -> Guard | None:
 
     scratch = os.path.realpath(scratch)
     writable = (orders["record"], *([orders["shared"]] if orders.get("shared") else []))
-    own = list(dict.fromkeys(os.path.realpath(str(path)) for path in writable))
-    private, named = _enter_namespace(scratch, own), devices()
+    own_folders = list(dict.fromkeys(os.path.realpath(str(path)) for path in writable))
+    private, device_paths = _enter_namespace(scratch, own_folders), devices()
     memory = (SHARED_MEMORY,) if private else ()
-    overlay = Overlay(scratch, (*own, *named, *memory))
+    overlay = Overlay(scratch, (*own_folders, *device_paths, *memory))
     guard = Guard(overlay, tuple(str(user) for user, _ in orders.get("mirrors", ())))
     _import_from_copy(guard)
     redirect(guard)
     sys.addaudithook(guard.heard)
-    rules = dict.fromkeys((*named, "/proc/self"), landlock.CONTENTS)
+    rules = dict.fromkeys((*device_paths, "/proc/self"), landlock.CONTENTS)
     rules[SHARED_MEMORY] = landlock.WHOLE if private else landlock.FILES
-    rules |= dict.fromkeys((scratch, *own), landlock.WHOLE)
-    bound = _wanted("landlock") and landlock.restrict(rules)
+    rules |= dict.fromkeys((scratch, *own_folders), landlock.WHOLE)
+    bound = _is_enabled("landlock") and landlock.restrict(rules)
     if not (bound or private):
         from traindx.experiment.sandbox.programs import watch_programs
 
@@ -258,13 +258,13 @@ def begin(orders: Mapping[str, Any]) -> Guard | None:
     return guard
 
 
-def _wanted(line: str) -> bool:
+def _is_enabled(line: str) -> bool:
     lines = os.environ.get(_LINES)
     return lines is None or line in lines.split(",")
 
 
-def _enter_namespace(scratch: str, own: list[str]) -> bool:
+def _enter_namespace(scratch: str, own_folders: list[str]) -> bool:
     """The machine read-only but for the trial's own folders; False where that cannot be had."""
     above = os.path.dirname(scratch)  # of one file system, so that files can be moved between them
-    writable = [above, *(path for path in own if not within(path, above))]
-    return _wanted("namespace") and namespace.enter(scratch, writable)
+    writable = [above, *(path for path in own_folders if not within(path, above))]
+    return _is_enabled("namespace") and namespace.enter(scratch, writable)

@@ -64,19 +64,19 @@ class Keeper:
                         os.close(handle)
                     return orders
 
-    def _obey(self, word: dict[str, Any], warm: bool) -> str:
-        if "end" in word:
-            self._end(word["end"])
+    def _obey(self, message: dict[str, Any], warm: bool) -> str:
+        if "end" in message:
+            self._end(message["end"])
             return ""
-        if "interrupt" in word:
-            if word["interrupt"] in self._running:
+        if "interrupt" in message:
+            if message["interrupt"] in self._running:
                 with contextlib.suppress(OSError):
-                    os.kill(self._running[word["interrupt"]][0], signal.SIGINT)
+                    os.kill(self._running[message["interrupt"]][0], signal.SIGINT)
             return ""
-        name, path = str(word["start"]), str(word["orders"])
+        name, path = str(message["start"]), str(message["orders"])
         with open(path, encoding="utf-8") as file:
             orders: dict[str, Any] = json.load(file)
-        pid = self._fork() if warm and word.get("warm") else self._spawn(path, orders)
+        pid = self._fork() if warm and message.get("warm") else self._spawn(path, orders)
         if not pid:
             _become(orders)
             return path
@@ -114,8 +114,8 @@ class Keeper:
             del self._running[name]
             if pid in self._spawned:
                 self._spawned.pop(pid).returncode = os.waitstatus_to_exitcode(status)
-            left = processes.end(pid, scratch)
-            self._say(ended=name, code=os.waitstatus_to_exitcode(status), left=left)
+            survivors = processes.end(pid, scratch)
+            self._say(ended=name, code=os.waitstatus_to_exitcode(status), left=survivors)
         self._bury()
 
     def _bury(self) -> None:
@@ -141,9 +141,9 @@ class Keeper:
         self._running.clear()
         self._bury()
 
-    def _say(self, **said: object) -> None:
+    def _say(self, **message: object) -> None:
         with contextlib.suppress(OSError):
-            os.write(self._answers, json.dumps(said).encode() + b"\n")
+            os.write(self._answers, json.dumps(message).encode() + b"\n")
 
 
 def _become(orders: dict[str, Any]) -> None:

@@ -2,8 +2,8 @@
 
 Below `root` the copy repeats the paths of the machine: `/home/ann/proj` is `<root>/home/ann/proj`. A folder
 is *claimed* once something in it was written: it is a real folder in the copy then, its untouched files and
-folders are links to the user's, and whoever names the user's folder is led to the copy. The claims stand in
-a file, so that all processes of a trial know them.
+folders are links to the user's, and whoever names the user's folder is led to the copy. The claims are kept
+in a file, so that all processes of a trial know them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Overlay:
         return (path[len(self.root) :] or "/") if within(path, self.root) else path
 
     def is_free(self, path: str) -> bool:
-        return any(within(path, each) for each in self.free) or is_own(path)
+        return any(within(path, folder) for folder in self.free) or is_own(path)
 
     def read(self, path: str) -> str:
         """Where to read a path; itself unless its folder is claimed."""
@@ -56,10 +56,10 @@ class Overlay:
             return path
         self._refresh()
         for folder in _upwards(full):
-            whole = self._claimed.get(folder)
-            if whole is not None:
+            is_whole = self._claimed.get(folder)
+            if is_whole is not None:
                 copy = self.root + full
-                copied = whole or os.path.lexists(copy) or not self._brought.isdisjoint(_upwards(full))
+                copied = is_whole or os.path.lexists(copy) or not self._brought.isdisjoint(_upwards(full))
                 return copy if copied else path
         return path
 
@@ -69,24 +69,22 @@ class Overlay:
             return path
         real = self.user(full)
         self._refresh()
-        whole = next((self._claimed[f] for f in _upwards(real) if f in self._claimed), False)
-        return path if whole or not os.path.lexists(real) else real
+        is_whole = next((self._claimed[f] for f in _upwards(real) if f in self._claimed), False)
+        return path if is_whole or not os.path.lexists(real) else real
 
     def write(self, path: str, *, keep: bool = True, follow: bool = True) -> str:
         """Where to write a path, ready for it: its folder claimed, a linked file made a real one.
 
         `keep`: what it holds is still wanted; `follow`: it is the file that changes, not its name.
         """
-        full = _full(path)
-        if not within(full, self.root):
-            if self.is_free(full):
-                return path
-            full = _full(self.read(full))
+        full = self._place_of(path)
+        if full is None:
+            return path
         folder, name = os.path.split(full)
         target = os.path.join(self._writable(folder), name)
         self._bring(target)
         if follow and os.path.islink(target):
-            return self._own(target, keep)
+            return self._make_real(target, keep)
         return target
 
     def _bring(self, target: str) -> None:
@@ -100,12 +98,15 @@ class Overlay:
 
     def enter(self, path: str) -> str:
         """A folder whose contents may be changed: itself claimed."""
+        full = self._place_of(path)
+        return path if full is None else self._writable(full)
+
+    def _place_of(self, path: str) -> str | None:
+        """The full path where something is to be changed; None where it may be changed as it is named."""
         full = _full(path)
-        if not within(full, self.root):
-            if self.is_free(full):
-                return path
-            full = _full(self.read(full))
-        return self._writable(full)
+        if within(full, self.root):
+            return full
+        return None if self.is_free(full) else _full(self.read(full))
 
     def _writable(self, folder: str) -> str:
         """The folder of the copy (or a free one) that replaces this one."""
@@ -138,7 +139,7 @@ class Overlay:
                 os.symlink(self.root + real, at)
             return
 
-    def _own(self, target: str, keep: bool) -> str:
+    def _make_real(self, target: str, keep: bool) -> str:
         """A link to a file of the user's becomes a file of the copy."""
         real = os.path.realpath(target)
         if self.is_free(real):
@@ -178,15 +179,15 @@ class Overlay:
             os.mkdir(copy)
         names = [] if folder == os.sep else os.listdir(folder)
         # Libraries in C make files in the shared memory, which are found there.
-        whole = folder not in (os.sep, SHARED_MEMORY) and len(names) <= _MOST_LINKS
-        for name in names if whole else ():
+        is_whole = folder not in (os.sep, SHARED_MEMORY) and len(names) <= _MOST_LINKS
+        for name in names if is_whole else ():
             with contextlib.suppress(FileExistsError):
                 os.symlink(os.path.join(folder, name), os.path.join(copy, name))
-        self._note("whole" if whole else "partly", folder)
+        self._note("whole" if is_whole else "partly", folder)
 
-    def _note(self, how: str, path: str) -> None:
-        self._take(how, path)
-        line = claim_line(how, path)
+    def _note(self, kind: str, path: str) -> None:
+        self._take(kind, path)
+        line = claim_line(kind, path)
         handle = os.open(self._log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
             os.write(handle, line)
@@ -204,14 +205,14 @@ class Overlay:
             return
         self._read = len(text)
         for line in os.fsdecode(text).split("\0")[:-1]:
-            how, _, path = line.partition(" ")
-            self._take(how, path)
+            kind, _, path = line.partition(" ")
+            self._take(kind, path)
 
-    def _take(self, how: str, path: str) -> None:
-        if how == "brought":
+    def _take(self, kind: str, path: str) -> None:
+        if kind == "brought":
             self._brought.add(path)
         else:
-            self._claimed[path] = how == "whole"
+            self._claimed[path] = kind == "whole"
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
@@ -230,9 +231,9 @@ def _full(path: str) -> str:
     return os.path.normpath(path if path.startswith(os.sep) else os.path.join(os.getcwd(), path))
 
 
-def claim_line(how: str, path: str) -> bytes:
+def claim_line(kind: str, path: str) -> bytes:
     """A claim as its file has it: names may hold every character but one."""
-    return os.fsencode(f"{how} {path}\0")
+    return os.fsencode(f"{kind} {path}\0")
 
 
 def within(path: str, folder: str) -> bool:

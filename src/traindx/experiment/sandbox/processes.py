@@ -1,4 +1,4 @@
-"""Processes of a trial and their end: no more of them stays than was there before."""
+"""Processes of a trial and their end: none of them outlives the trial."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def end_marked(folder: str) -> int:
 def _end_all(session: int, mark: bytes) -> set[int]:
     ended: set[int] = set()
     for _ in range(_ROUNDS):
-        processes = [each for each in _of_trial(session, mark) if each != os.getpid()]
+        processes = [pid for pid in _of_trial(session, mark) if pid != os.getpid()]
         if not processes:
             break
-        for each in processes:
+        for pid in processes:
             with contextlib.suppress(OSError):
-                os.kill(each, signal.SIGKILL)
+                os.kill(pid, signal.SIGKILL)
         ended.update(processes)
         time.sleep(0.01)
     return ended
@@ -69,7 +69,7 @@ def children() -> list[int]:
     """The children of this process."""
     me = os.getpid()
     with contextlib.suppress(OSError), open(f"/proc/{me}/task/{me}/children", encoding="ascii") as file:
-        return [int(each) for each in file.read().split()]
+        return [int(number) for number in file.read().split()]
     return []
 
 
@@ -95,7 +95,7 @@ def _marked(pid: str, mark: bytes) -> bool:
     """Whether its environment names this folder, or one in it."""
     with open(f"/proc/{pid}/environ", "rb") as file:
         environment = file.read().split(b"\0")
-    return any(each == mark or each.startswith(mark + b"/") for each in environment)
+    return any(entry == mark or entry.startswith(mark + b"/") for entry in environment)
 
 
 def began(pid: int) -> str:
@@ -108,17 +108,17 @@ def began(pid: int) -> str:
 def remove(folder: str) -> None:
     """A folder with all that is in it, also what a script has made unwritable; links are not followed."""
 
-    def again(call: Callable[..., Any], path: str, _: object) -> None:
+    def retry(call: Callable[..., Any], path: str, _: object) -> None:
         with contextlib.suppress(OSError):
-            for each in (os.path.dirname(path), path):
-                if not os.path.islink(each) and within_folder(each):
-                    os.chmod(each, stat.S_IRWXU)
+            for target in (os.path.dirname(path), path):
+                if not os.path.islink(target) and within_folder(target):
+                    os.chmod(target, stat.S_IRWXU)
             call(path)
 
     def within_folder(path: str) -> bool:
         return os.path.realpath(path).startswith(os.path.realpath(folder))
 
     if sys.version_info >= (3, 12):
-        shutil.rmtree(folder, onexc=again)
+        shutil.rmtree(folder, onexc=retry)
     else:
-        shutil.rmtree(folder, onerror=again)
+        shutil.rmtree(folder, onerror=retry)

@@ -1,4 +1,4 @@
-"""The functions by which Python names files, leading where a guard says."""
+"""The functions by which Python opens and changes files, redirected by a guard."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def redirect(guard: Guard) -> None:
     when_imported("sqlite3", lambda module: _sqlite(guard, module))
     when_imported("torch.serialization", lambda module: _torch(guard, module))
     when_imported("torch.jit", lambda module: _replace(module, "save", _mapping(guard.write, _SECOND)))
-    when_imported("h5py", lambda module: _named(guard, module.File))
+    when_imported("h5py", lambda module: _replace_writer(guard, module.File))
     for name in ("safetensors", "safetensors.torch", "safetensors.numpy"):
         when_imported(name, lambda module: _replace(module, "serialize_file", _mapping(guard.write, _SECOND)))
     when_imported("cv2", lambda module: _replace(module, "imwrite", _mapping(guard.write, _FIRST)))
@@ -63,23 +63,23 @@ def _replace(module: Any, name: str, wrap: Wrap) -> None:
     original = getattr(module, name, None)
     if original is None:
         return
-    ours = functools.wraps(original)(wrap(original))
-    # Whoever pickles the function finds it by these.
-    ours.__module__, ours.__qualname__ = module.__name__, name
-    for known in _ABILITIES:
-        if original in known:
-            known.add(ours)
-    setattr(module, name, ours)
+    replacement = functools.wraps(original)(wrap(original))
+    # By these, pickle finds the function.
+    replacement.__module__, replacement.__qualname__ = module.__name__, name
+    for ability in _ABILITIES:
+        if original in ability:
+            ability.add(replacement)
+    setattr(module, name, replacement)
 
 
-def _from_folder(path: Any, named: dict[str, Any], key: str = "dir_fd") -> Any:
-    """The whole of a path that is given from an open folder; `named` no longer says from which."""
-    if named.get(key) is None or isinstance(path, int):
+def _from_folder(path: Any, kwargs: dict[str, Any], key: str = "dir_fd") -> Any:
+    """The whole of a path that is given from an open folder; `kwargs` no longer says from which."""
+    if kwargs.get(key) is None or isinstance(path, int):
         return path
-    folder = of_descriptor(named[key])
+    folder = of_descriptor(kwargs[key])
     if not folder:
         return path
-    del named[key]
+    del kwargs[key]
     return os.path.join(os.fsencode(folder) if isinstance(path, bytes) else folder, path)
 
 
@@ -94,17 +94,17 @@ def _mapping(mapped: Callable[[Any], Any], *arguments: _PathArgument) -> Wrap:
     """The function with these of its arguments mapped."""
 
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
-        def ours(*args: Any, **named: Any) -> Any:
+        def replacement(*args: Any, **kwargs: Any) -> Any:
             words = list(args)
             for position, names, key in arguments:
                 if position < len(words):
-                    words[position] = mapped(_from_folder(words[position], named, key))
+                    words[position] = mapped(_from_folder(words[position], kwargs, key))
                 for name in names if position >= len(args) else ():
-                    if name in named:
-                        named[name] = mapped(_from_folder(named[name], named, key))
-            return original(*words, **named)
+                    if name in kwargs:
+                        kwargs[name] = mapped(_from_folder(kwargs[name], kwargs, key))
+            return original(*words, **kwargs)
 
-        return ours
+        return replacement
 
     return wrap
 
@@ -113,22 +113,22 @@ def _chdir(guard: Guard) -> Wrap:
     """Into the copy of a folder: what programs started from there write is in the copy, too."""
 
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
-        def ours(path: Any) -> None:
+        def replacement(path: Any) -> None:
             original(path if path in (os.sep, b"/") else guard.enter(path))
 
-        return ours
+        return replacement
 
     return wrap
 
 
 def _os_open(guard: Guard) -> Wrap:
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
-        def ours(path: Any, flags: int, mode: int = 0o777, **named: Any) -> int:
-            path = _opened(guard, _from_folder(path, named), flags)
-            descriptor: int = original(path, flags, mode, **named)
+        def replacement(path: Any, flags: int, mode: int = 0o777, **kwargs: Any) -> int:
+            path = _opened(guard, _from_folder(path, kwargs), flags)
+            descriptor: int = original(path, flags, mode, **kwargs)
             return descriptor
 
-        return ours
+        return replacement
 
     return wrap
 
@@ -145,25 +145,25 @@ def _replace_kept(removes: Callable[..., Any]) -> None:
     for method in vars(tempfile._TemporaryFileCloser).values():  # type: ignore[attr-defined]
         defaults = getattr(method, "__defaults__", None)
         if defaults and removes in defaults:
-            method.__defaults__ = tuple(os.unlink if each is removes else each for each in defaults)
+            method.__defaults__ = tuple(os.unlink if default is removes else default for default in defaults)
 
 
 def _replace_open(guard: Guard) -> None:
     original = builtins.open
 
-    def ours(file: Any, mode: str = "r", *args: Any, **named: Any) -> Any:
-        opener = args[5] if len(args) > 5 else named.get("opener")
+    def replacement(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+        opener = args[5] if len(args) > 5 else kwargs.get("opener")
         if isinstance(mode, str) and (opener is None or (isinstance(file, str) and os.path.isabs(file))):
             if not set(mode) & set("wxa+"):
                 file = guard.read(file)
             else:
                 file = guard.write(file, keep="w" not in mode)
-        return original(file, mode, *args, **named)
+        return original(file, mode, *args, **kwargs)
 
-    ours = functools.wraps(original)(ours)
-    ours.__module__, ours.__qualname__ = "io", "open"
-    builtins.open = ours
-    io.open = ours
+    replacement = functools.wraps(original)(replacement)
+    replacement.__module__, replacement.__qualname__ = "io", "open"
+    builtins.open = replacement
+    io.open = replacement
 
 
 def _replace_popen(guard: Guard) -> None:
@@ -172,16 +172,16 @@ def _replace_popen(guard: Guard) -> None:
     led = _led(guard)
 
     @functools.wraps(begin)
-    def ours(self: Any, args: Any, *rest: Any, **named: Any) -> None:
-        if named.get("cwd") is not None:
-            named["cwd"] = guard.enter(named["cwd"])
+    def replacement(self: Any, args: Any, *rest: Any, **kwargs: Any) -> None:
+        if kwargs.get("cwd") is not None:
+            kwargs["cwd"] = guard.enter(kwargs["cwd"])
         if isinstance(args, (list, tuple)) and args:
             args = [args[0], *map(led, args[1:])]
         elif isinstance(args, str):
             args = led(args)
-        begin(self, args, *rest, **named)
+        begin(self, args, *rest, **kwargs)
 
-    subprocess.Popen.__init__ = ours  # type: ignore[method-assign]
+    subprocess.Popen.__init__ = replacement  # type: ignore[method-assign]
     _replace(os, "system", lambda original: lambda command: original(led(command)))
 
 
@@ -195,39 +195,39 @@ def _led(guard: Guard) -> Callable[[Any], Any]:
     def led(word: Any) -> Any:
         if folders is None or not isinstance(word, str):
             return word
-        return folders.sub(lambda found: root + found[0], word)
+        return folders.sub(lambda match: root + match[0], word)
 
     return led
 
 
 def _sqlite(guard: Guard, module: Any) -> None:
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
-        def ours(database: Any, *args: Any, **named: Any) -> Any:
-            if named.get("uri") and isinstance(database, str) and database.startswith("file:"):
+        def replacement(database: Any, *args: Any, **kwargs: Any) -> Any:
+            if kwargs.get("uri") and isinstance(database, str) and database.startswith("file:"):
                 name, mark, query = database.removeprefix("file:").partition("?")
                 database = f"file:{guard.write(name)}{mark}{query}"
             elif database != ":memory:":
                 database = guard.write(database)
-            return original(database, *args, **named)
+            return original(database, *args, **kwargs)
 
-        return ours
+        return replacement
 
     _replace(module, "connect", wrap)
 
 
 def _torch(guard: Guard, module: Any) -> None:
     """torch's own writer of archives is in C++."""
-    _named(guard, module._open_zipfile_writer_file)
+    _replace_writer(guard, module._open_zipfile_writer_file)
 
 
-def _named(guard: Guard, kind: Any) -> None:
+def _replace_writer(guard: Guard, kind: Any) -> None:
     """A class whose first argument is the file it writes, by name or open already."""
     begin = kind.__init__
 
     @functools.wraps(begin)
-    def ours(self: Any, name: Any, *args: Any, **named: Any) -> None:
+    def replacement(self: Any, name: Any, *args: Any, **kwargs: Any) -> None:
         if isinstance(name, (str, bytes, os.PathLike)):
             name = guard.write(name)
-        begin(self, name, *args, **named)
+        begin(self, name, *args, **kwargs)
 
-    kind.__init__ = ours
+    kind.__init__ = replacement

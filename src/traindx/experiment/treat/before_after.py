@@ -65,11 +65,11 @@ class BeforeAfter:
     finite: bool | None = None
 
     def of(self, name: str) -> ScoreChange | None:
-        return next((one for one in self.changes if one.by.name == name), None)
+        return next((change for change in self.changes if change.by.name == name), None)
 
     @property
     def text(self) -> str:
-        return "; ".join(one.text for one in self.changes)
+        return "; ".join(change.text for change in self.changes)
 
     @property
     def gap(self) -> tuple[float, float] | None:
@@ -83,12 +83,15 @@ class BeforeAfter:
     def best_is_worse(self) -> ScoreChange | None:
         """A validation series whose best value became clearly worse, while no other became better.
 
-        Then the end alone is better: whoever keeps the best checkpoint has lost.
+        Then the end alone is better: a user who keeps the best checkpoint is worse off.
         """
-        validated = [one for one in self.changes if one.by.name.startswith("val/")]
-        if any(one.best_gain > 0 and one.clearly(one.best_gain) for one in validated):
+        validated = [change for change in self.changes if change.by.name.startswith("val/")]
+        if any(change.best_gain > 0 and change.clearly(change.best_gain) for change in validated):
             return None
-        return next((one for one in validated if one.best_gain < 0 and one.clearly(one.best_gain)), None)
+        return next(
+            (change for change in validated if change.best_gain < 0 and change.clearly(change.best_gain)),
+            None,
+        )
 
     @property
     def criteria(self) -> tuple[Expectation, ...]:
@@ -122,7 +125,9 @@ def before_after(before: Run, after: Run, upto: float | None = None) -> BeforeAf
 
 def best_is_worse(pairs: Sequence[tuple[Run, Run]]) -> ScoreChange | None:
     """The same of several pairs: where most of them say so, what the first of these says."""
-    worse = [found for pair in pairs if (found := before_after(*pair).best_is_worse) is not None]
+    worse = [
+        score_change for pair in pairs if (score_change := before_after(*pair).best_is_worse) is not None
+    ]
     return worse[0] if len(worse) > len(pairs) / 2 else None
 
 

@@ -10,7 +10,7 @@ from traindx.core.nouns import ACTED_ON, Diagnosis, Fix, Hypothesis, Place, Prob
 from traindx.core.pool import PooledTrial
 from traindx.experiment.runtime.change import Change, change_specs
 from traindx.knowledge.advice import advised_fix
-from traindx.knowledge.catalogue import causes, remedies, symptoms
+from traindx.knowledge.catalogue import Remedy, causes, remedies, symptoms
 
 if TYPE_CHECKING:
     from traindx.experiment.edit import Edited, Instruction
@@ -49,8 +49,12 @@ class Candidate:
         return " + ".join(map(str, self.changes)) if self.changes else f"edit: {self.remedy}"
 
     @property
+    def _page(self) -> Remedy | None:
+        return remedies().get(self.remedy)
+
+    @property
     def title(self) -> str:
-        return remedies()[self.remedy].title if self.remedy in remedies() else self.remedy
+        return self._page.title if self._page is not None else self.remedy
 
     @property
     def other_loss(self) -> bool:
@@ -60,7 +64,7 @@ class Candidate:
     @property
     def rare(self) -> bool:
         """Whether it is for the rare classes, which plain losses and accuracies hardly count."""
-        return self.remedy in remedies() and remedies()[self.remedy].rare
+        return self._page is not None and self._page.rare
 
     @property
     def other_measure(self) -> bool:
@@ -69,13 +73,13 @@ class Candidate:
 
     @property
     def _alters(self) -> str:
-        return remedies()[self.remedy].alters if self.remedy in remedies() else ""
+        return self._page.alters if self._page is not None else ""
 
     @property
     def knobs(self) -> tuple[str, ...]:
         """What it moves; of an edit, what its remedy does."""
         if not self.changes:
-            return remedies()[self.remedy].knobs if self.remedy in remedies() else ()
+            return self._page.knobs if self._page is not None else ()
         specs = [change_specs().get(change.id) for change in self.changes]
         return tuple(dict.fromkeys(knob for spec in specs if spec is not None for knob in spec.knobs))
 
@@ -138,8 +142,8 @@ def _candidates_for(
     fixes = [fix for fix in hypothesis.fixes if only in (None, fix.remedy)]
     fixes = fixes[:_REMEDIES_MOST] if only is None else fixes
     for fix in fixes:
-        more, without_edit = _carried_out(fix, hypothesis, diagnosis, script, _VARIANTS_MOST)
-        candidates += more
+        ways, without_edit = _carried_out(fix, hypothesis, diagnosis, script, _VARIANTS_MOST)
+        candidates += ways
         instructions += without_edit
     if symptoms()[problem.symptom].kind == "defect" and hypothesis.confidence < _DEFECT_LEAST:
         candidates = []
@@ -158,11 +162,11 @@ def as_edits(by_cause: Sequence[CauseCandidates], state: ScriptState) -> list[Ca
     """The same without changes at run time: each is written into the source, or becomes an instruction."""
     courses: list[CauseCandidates] = []
     for course in by_cause:
-        results = [(one.remedy, as_edit(one, state)) for one in course.candidates]
-        written = [one for _, one in results if isinstance(one, Candidate)]
-        by_hand = [(remedy, one) for remedy, one in results if not isinstance(one, Candidate)]
+        results = [(candidate.remedy, as_edit(candidate, state)) for candidate in course.candidates]
+        edited = [result for _, result in results if isinstance(result, Candidate)]
+        by_hand = [(remedy, result) for remedy, result in results if not isinstance(result, Candidate)]
         courses.append(
-            replace(course, candidates=_unique(written), instructions=(*course.instructions, *by_hand))
+            replace(course, candidates=_unique(edited), instructions=(*course.instructions, *by_hand))
         )
     return courses
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def entries_of(treated: Treated) -> list[Entry]:
     """One for each trial."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return [_entry(treated, one, trial, now) for one in treated.rounds for trial in one.trials]
+    return [_entry(treated, round_, trial, now) for round_ in treated.rounds for trial in round_.trials]
 
 
 def _entry(treated: Treated, round_: Round, trial: Trial, now: str) -> Entry:

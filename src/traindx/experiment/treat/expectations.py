@@ -47,14 +47,14 @@ class _Arms:
 
     def values(self, name: str) -> tuple[FloatArray, FloatArray]:
         """The finite values of a series in both."""
-        both = []
+        finite_values = []
         for run in (self.before, self.after):
             series = run.series.get(name)
             values = np.empty(0) if series is None else series.values
             if series is not None and self.upto is not None:
                 values = values[series.steps <= self.upto]
-            both.append(values[np.isfinite(values)])
-        return both[0], both[1]
+            finite_values.append(values[np.isfinite(values)])
+        return finite_values[0], finite_values[1]
 
     def level(self, name: str) -> tuple[float, float] | None:
         """The level of a series in both; None where one has none."""
@@ -78,19 +78,19 @@ def _lower(pair: tuple[float, float] | None, name: str) -> Result:
     return before - after > _MOVED * max(abs(before), abs(after)), f"{before:.4g} -> {after:.4g}"
 
 
-def _lower_end(series: str, what: str) -> Measure:
+def _lower_end(series: str, name: str) -> Measure:
     """Whether the final level of a series is lower."""
-    return lambda arms: _lower(arms.level(series), what)
+    return lambda arms: _lower(arms.level(series), name)
 
 
-def _lower_of(series: str, statistic: Callable[[FloatArray], Any], what: str) -> Measure:
+def _lower_of(series: str, statistic: Callable[[FloatArray], Any], name: str) -> Measure:
     """Whether a statistic of a series is lower."""
 
     def measure(arms: _Arms) -> Result:
         before, after = arms.values(series)
         if min(before.size, after.size) < _LEAST:
-            return None, f"no {what} in both runs"
-        return _lower((float(statistic(before)), float(statistic(after))), what)
+            return None, f"no {name} in both runs"
+        return _lower((float(statistic(before)), float(statistic(after))), name)
 
     return measure
 
@@ -199,10 +199,10 @@ def expectations(
 ) -> tuple[Expectation, ...]:
     """Each expectation of a remedy on a pair of runs, with its numbers."""
     page = remedies().get(remedy)
-    return tuple(_each(page.then if page else (), _Arms(before, after, upto), diagnoses))
+    return tuple(_measured(page.then if page else (), _Arms(before, after, upto), diagnoses))
 
 
-def _each(
+def _measured(
     terms: tuple[str, ...], arms: _Arms, diagnoses: tuple[Diagnosis, Diagnosis] | None
 ) -> Iterator[Expectation]:
     for term in terms:
@@ -211,10 +211,10 @@ def _each(
             with np.errstate(all="ignore"):
                 yield Expectation(text, *measure(arms))
         elif diagnoses is not None:
-            yield Expectation("what was found is gone", *_gone(*diagnoses))
+            yield Expectation("what was found is gone", *_findings_gone(*diagnoses))
 
 
-def _gone(before: Diagnosis, after: Diagnosis) -> Result:
+def _findings_gone(before: Diagnosis, after: Diagnosis) -> Result:
     """Whether each finding of the first problem was checked again and not found."""
     before_ids = {finding.id for problem in before.problems[:1] for finding in problem.findings}
     after_ids = {finding.id for problem in after.problems for finding in problem.findings}

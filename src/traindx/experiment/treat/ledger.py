@@ -34,13 +34,13 @@ class Ledger:
 
     def run(self, arms: Sequence[Arm], stop: Stop | None = None) -> list[Outcome]:
         """The outcomes in the order of the arms."""
-        done: dict[str, Outcome] = {}
+        outcomes_by_name: dict[str, Outcome] = {}
         for ended in self.workshop.run(list(arms), stop=stop, progress=self.progress):
             outcome = self.named(ended)
-            done[outcome.arm.name] = outcome
+            outcomes_by_name[outcome.arm.name] = outcome
             self.outcomes.append(outcome)
             self._notify("arm", {"outcome": outcome})
-        return [done[arm.name] for arm in arms if arm.name in done]
+        return [outcomes_by_name[arm.name] for arm in arms if arm.name in outcomes_by_name]
 
     def named(self, outcome: Outcome) -> Outcome:
         """Its run under the name of the script: the recording is gone with the workshop."""
@@ -57,7 +57,7 @@ class Ledger:
 
     def enough_seen(self) -> Stop | None:
         """A training longer than the time for everything must leave some of it for trials."""
-        budget = self.workshop.left
+        budget = self.workshop.seconds_left
         if budget is None or self._request.dry_run:
             return None
 
@@ -71,7 +71,7 @@ class Ledger:
     @property
     def trial_steps(self) -> int:
         """Steps of all runs but those of the script as it was and as it is in the end."""
-        return sum(one.steps for one in self.outcomes if one.arm.name not in (UNTOUCHED, EDITED))
+        return sum(outcome.steps for outcome in self.outcomes if outcome.arm.name not in (UNTOUCHED, EDITED))
 
     def exhausted(self) -> bool:
         """Whether nothing more can be tried."""
@@ -80,8 +80,8 @@ class Ledger:
 
     def late(self) -> bool:
         """Whether what is left is needed to run the edited script."""
-        left = self.workshop.left
-        return self.exhausted() or (left is not None and left <= self.proof_seconds)
+        seconds_left = self.workshop.seconds_left
+        return self.exhausted() or (seconds_left is not None and seconds_left <= self.proof_seconds)
 
     # What it came to.
 
@@ -100,12 +100,19 @@ class Ledger:
 
     def before(self, first: Outcome) -> tuple[Outcome, ...]:
         """The untouched script: its whole run, and those on further seeds."""
-        seeds = [one for one in self.outcomes if one.arm.name.startswith(BEFORE) and not one.arm.sources]
+        seeds = [
+            outcome
+            for outcome in self.outcomes
+            if outcome.arm.name.startswith(BEFORE) and not outcome.arm.sources
+        ]
         return (first, *seeds)
 
 
 def _work(outcome: Outcome, whole: Outcome) -> float:
     """Its steps, as steps of the first run: one of another batch size is another amount of work."""
-    sizes = [one.run.settings.get("batch_size") if one.run is not None else None for one in (outcome, whole)]
-    its, usual = (size if isinstance(size, int | float) and size > 0 else None for size in sizes)
-    return outcome.steps * (its / usual if its and usual else 1.0)
+    sizes = [
+        run_outcome.run.settings.get("batch_size") if run_outcome.run is not None else None
+        for run_outcome in (outcome, whole)
+    ]
+    its, usual_size = (size if isinstance(size, int | float) and size > 0 else None for size in sizes)
+    return outcome.steps * (its / usual_size if its and usual_size else 1.0)

@@ -43,24 +43,24 @@ class Proving:
         self._notify = notify
         self._save_model = save_model
 
-    def prove(self, state: ScriptState, done: Round, winner: Trial) -> Round:
+    def prove(self, state: ScriptState, round_: Round, winner: Trial) -> Round:
         """The round with its edit and proof; with words where there is no edit, or it does not hold."""
-        edited = _edit(state, done.plan, winner)
+        edited = _edit(state, round_.plan, winner)
         if isinstance(edited, Instruction):
-            return replace(done, instruction=edited)
+            return replace(round_, instruction=edited)
         for path in edited.sources:
             self.texts.setdefault(path, text_now(path))
         self._notify("edited", {"edited": edited, "winner": winner})
         proof = self._proof(state, winner, edited)
         if proof is not None and proof.reproduced:
-            return replace(done, edited=edited, proof=proof)
-        why = "the edited script did not show the gain of the trial"
+            return replace(round_, edited=edited, proof=proof)
+        reason = "the edited script did not show the gain of the trial"
         if proof is None or _failed(proof.outcome, state.baseline):
-            why = f"the edited script was not proven: {self._ledger.outcomes[-1].message}"
-        unproven = replace(done, proof=proof)
+            reason = f"the edited script was not proven: {self._ledger.outcomes[-1].message}"
+        unproven = replace(round_, proof=proof)
         if proof is not None and proof.refuted:
-            return replace(unproven, instruction=by_hand(done.plan, unproven.records))
-        words = Instruction(f"{edited.text} ({why}: not applied)", None)
+            return replace(unproven, instruction=by_hand(round_.plan, unproven.records))
+        words = Instruction(f"{edited.text} ({reason}: not applied)", None)
         return replace(unproven, instruction=words)
 
     def _proof(self, state: ScriptState, winner: Trial, edited: Edited) -> Proof | None:
@@ -69,29 +69,29 @@ class Proving:
         A trial that was the same run is not repeated.
         """
         arm = self._arm(state, edited)
-        same = [one for one in winner.outcomes if replace(one.arm, name=arm.name) == arm]
-        [outcome] = same or self._ledger.run([arm])
+        same_runs = [outcome for outcome in winner.outcomes if replace(outcome.arm, name=arm.name) == arm]
+        [outcome] = same_runs or self._ledger.run([arm])
         if outcome.run is None or state.baseline.run is None:
             return None
         verdict = _compared(self._by(state, winner), state.baseline.run, outcome.run)
         scores = before_after(state.baseline.run, outcome.run)
         script = rewritten(state.script, edited.sources)
         diagnosis = examined(outcome.run, script, proven=winner.record)
-        gone, fresh = changed_symptoms(state.diagnosis, diagnosis)
-        verdict = replace(verdict, symptom_gone=gone, new_problems=fresh)
+        symptom_gone, fresh = changed_symptoms(state.diagnosis, diagnosis)
+        verdict = replace(verdict, symptom_gone=symptom_gone, new_problems=fresh)
         trial = winner.verdict
         enough = trial is None or trial.by_symptom or verdict.gain >= _KEPT * trial.gain
         better = enough or (verdict.gain > 0 and not fresh)
-        reproduced = verdict.word == "helped" or (better and bool(gone) and verdict.word != "hurt")
+        reproduced = verdict.word == "helped" or (better and bool(symptom_gone) and verdict.word != "hurt")
         if trial is not None and trial.by_symptom:
-            reproduced = reproduced or (bool(gone) and not fresh)
+            reproduced = reproduced or (bool(symptom_gone) and not fresh)
             verdict = replace(verdict, by_symptom=True, word="helped" if reproduced else verdict.word)
         reproduced = reproduced and not _failed(outcome, state.baseline)
-        if reproduced and (not gone or _unequal(state)):
+        if reproduced and (not symptom_gone or _unequal(state)):
             verdict = by_the_best(verdict, [(state.baseline.run, outcome.run)])
             reproduced = not verdict.best
-        both = state.diagnosis, diagnosis
-        expected = expectations(winner.candidate.remedy, state.baseline.run, outcome.run, diagnoses=both)
+        diagnoses = state.diagnosis, diagnosis
+        expected = expectations(winner.candidate.remedy, state.baseline.run, outcome.run, diagnoses=diagnoses)
         proof = Proof(outcome, verdict, diagnosis, reproduced, expected, scores)
         if reproduced:
             self._keep_weights(outcome)
@@ -141,8 +141,8 @@ def _edit(state: ScriptState, plan: Sequence[CauseCandidates], winner: Trial) ->
     if isinstance(edited, Edited):
         return edited
     remedy = winner.candidate.remedy
-    same = [c.edited for course in plan for c in course.candidates if c.edited and c.remedy == remedy]
-    return same[0] if same else edited
+    other_edits = [c.edited for course in plan for c in course.candidates if c.edited and c.remedy == remedy]
+    return other_edits[0] if other_edits else edited
 
 
 def _compared(by: Yardstick, before: Run, after: Run) -> TrialVerdict:

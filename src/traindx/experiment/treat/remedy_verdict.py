@@ -97,10 +97,10 @@ def by_symptom(verdict: TrialVerdict, before: Diagnosis, after: Diagnosis, *, wh
 
     A run shorter than the whole that does not show it may be too short to show it; the proof will decide.
     """
-    gone, fresh = changed_symptoms(before, after)
-    good = (gone or (gone is None and not whole)) and not fresh
+    symptom_gone, fresh = changed_symptoms(before, after)
+    good = (symptom_gone or (symptom_gone is None and not whole)) and not fresh
     word: Word = "helped" if good else "no difference"
-    return replace(verdict, word=word, symptom_gone=gone, new_problems=fresh, by_symptom=True)
+    return replace(verdict, word=word, symptom_gone=symptom_gone, new_problems=fresh, by_symptom=True)
 
 
 def by_the_best(verdict: TrialVerdict, pairs: Sequence[tuple[Run, Run]]) -> TrialVerdict:

@@ -108,9 +108,9 @@ class Round:
 
 def records_after(rounds: Sequence[Round]) -> tuple[PooledTrial, ...]:
     """What the trials say about the last script: its own ones, and what was applied before it."""
-    applied = [one.winner.record for one in rounds if one.proven and one.winner is not None]
+    applied = [round_.winner.record for round_ in rounds if round_.proven and round_.winner is not None]
     last = () if not rounds or rounds[-1].proven else rounds[-1].records
-    return (*last, *(replace(one, verdict="applied") for one in applied))
+    return (*last, *(replace(record, verdict="applied") for record in applied))
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,9 @@ class Treated:
     @property
     def scores(self) -> BeforeAfter:
         """The first run before and after everything; empty where nothing helped."""
-        before, after = (next((one for one in arms if one.run), None) for arms in (self.baseline, self.after))
+        before, after = (
+            next((outcome for outcome in arms if outcome.run), None) for arms in (self.baseline, self.after)
+        )
         if before is None or after is None or before.run is None or after.run is None:
             return BeforeAfter()
         return before_after(before.run, after.run, after.steps if after.steps < before.steps else None)

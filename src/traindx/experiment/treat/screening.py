@@ -38,7 +38,7 @@ class Screening:
         self._steps = steps
         self._request = request
         self._notify = notify
-        self._known: set[object] = set()
+        self._keys: set[object] = set()
         self._useless: set[object] = set()
         self._baselines: dict[int, Run] = {}
         if state.baseline.run is not None:
@@ -52,9 +52,9 @@ class Screening:
             for group in self._groups(course):
                 if self._ledger.exhausted():
                     break
-                tried = self._halve(group)
-                trials += tried
-                best = _best([trial for trial in (best, *tried) if trial is not None])
+                new_trials = self._halve(group)
+                trials += new_trials
+                best = _best([trial for trial in (best, *new_trials) if trial is not None])
                 if best is not None and _gain(best) >= _ENOUGH:
                     break
             # What helps a little for one cause goes before what might help for the next.
@@ -67,16 +67,18 @@ class Screening:
     def _groups(self, course: CauseCandidates) -> Iterator[list[Candidate]]:
         """The candidates remedy by remedy, none that was tried before; at last two remedies together."""
         for group in _by_remedy(course.candidates):
-            new = [candidate for candidate in group if candidate.key not in self._known]
-            self._known |= {candidate.key for candidate in new}
+            new = [candidate for candidate in group if candidate.key not in self._keys]
+            self._keys |= {candidate.key for candidate in new}
             if new:
                 yield new
         groups = [[c for c in group if c.changes] for group in _by_remedy(course.candidates)]
         firsts = [group[0] for group in groups if group and group[0].key not in self._useless]
-        pairs = [_together(one, other) for one, other in combinations(firsts[:3], 2) if _apart(one, other)]
+        pairs = [
+            _together(first, second) for first, second in combinations(firsts[:3], 2) if _apart(first, second)
+        ]
         if not self._state.baseline.changeable:
-            written = [as_edit(pair, self._state) for pair in pairs]
-            pairs = [pair for pair in written if isinstance(pair, Candidate)]
+            edited_pairs = [as_edit(pair, self._state) for pair in pairs]
+            pairs = [pair for pair in edited_pairs if isinstance(pair, Candidate)]
         if pairs:
             yield pairs
 
@@ -87,23 +89,23 @@ class Screening:
         length = self._state.baseline.steps
         longer = best.steps is not None and best.steps < length
         if not surer.helped and longer and _promising(surer) and not self._ledger.exhausted():
-            [whole] = self._try([best.candidate], length)
-            trials.append(whole)
-            return whole if whole.helped else None
+            [whole_trial] = self._try([best.candidate], length)
+            trials.append(whole_trial)
+            return whole_trial if whole_trial.helped else None
         return surer if surer.helped else None
 
     def _halve(self, candidates: Sequence[Candidate]) -> list[Trial]:
         """Several at half the length first; the better half continues to the whole of it."""
-        left, ended = list(candidates), list[Trial]()
+        remaining, ended = list(candidates), list[Trial]()
         steps = self._steps
-        if len(left) > 2 and steps >= 2 * LEAST:
-            brief = self._try(left, steps // 2)
+        if len(remaining) > 2 and steps >= 2 * LEAST:
+            brief = self._try(remaining, steps // 2)
             brief.sort(key=_final_level)
             keep = max(1, len(brief) // 2)
             alive = [trial for trial in brief[:keep] if trial.verdict is not None]
             ended = [trial for trial in brief if trial not in alive]
-            left = [trial.candidate for trial in alive]
-        return [*self._try(left, steps), *ended]
+            remaining = [trial.candidate for trial in alive]
+        return [*self._try(remaining, steps), *ended]
 
     def _try(self, candidates: Sequence[Candidate], steps: int) -> list[Trial]:
         arms = [self._arm(candidate, 0, steps) for candidate in candidates]
@@ -123,7 +125,7 @@ class Screening:
                 arms.append(self._state.arm(f"{BEFORE} {seed}", seed, self._limit(trial.steps)))
             arms.append(self._arm(trial.candidate, seed, trial.steps))
         # A seed there was no time for says nothing against the others.
-        outcomes = [one for one in self._ledger.run(arms) if one.ended != "timed out"]
+        outcomes = [outcome for outcome in self._ledger.run(arms) if outcome.ended != "timed out"]
         for outcome in outcomes:
             if outcome.arm.name.startswith(BEFORE) and outcome.run is not None:
                 self._baselines[outcome.arm.seed] = outcome.run
@@ -155,8 +157,8 @@ class Screening:
     def _limit(self, steps: int) -> int | None:
         """None where a run is to reach its own end: it is short, or nothing counts its steps."""
         baseline = self._state.baseline
-        whole = steps >= baseline.steps and baseline.ended == "finished"
-        return None if whole or baseline.unit != "steps" else steps
+        is_whole = steps >= baseline.steps and baseline.ended == "finished"
+        return None if is_whole or baseline.unit != "steps" else steps
 
     def _judged(self, candidate: Candidate, steps: int, outcomes: Sequence[Outcome]) -> Trial:
         failed = [
@@ -165,8 +167,8 @@ class Screening:
             if outcome.failed or outcome.run is None or not outcome.steps or self._cut_short(outcome, steps)
         ]
         if failed or not outcomes:
-            why = _failure(failed[0]) if failed else "it was not run: the time is up"
-            return self._reported(Trial(candidate, steps, tuple(outcomes), None, why))
+            reason = _failure(failed[0]) if failed else "it was not run: the time is up"
+            return self._reported(Trial(candidate, steps, tuple(outcomes), None, reason))
         verdict = judge(*self._pairs(candidate, steps, outcomes))
         if steps >= self._state.baseline.steps and self._kept_by_the_best:
             verdict = by_the_best(verdict, self._runs(outcomes))
@@ -207,9 +209,9 @@ class Screening:
         script = self._state.script
         if candidate.edited is not None:
             script = rewritten(script, candidate.edited.sources)
-        after = examined(outcome.run, script)
-        whole = steps >= self._state.baseline.steps
-        return by_symptom(verdict, self._state.diagnosis, after, whole=whole)
+        diagnosis_after = examined(outcome.run, script)
+        is_whole = steps >= self._state.baseline.steps
+        return by_symptom(verdict, self._state.diagnosis, diagnosis_after, whole=is_whole)
 
     def _pairs(
         self, candidate: Candidate, steps: int, outcomes: Sequence[Outcome]
@@ -258,15 +260,15 @@ def _promising(trial: Trial) -> bool:
     return sum(sign * pair.after.value for pair in pairs) < sum(sign * pair.before.value for pair in pairs)
 
 
-def _apart(one: Candidate, other: Candidate) -> bool:
+def _apart(first: Candidate, second: Candidate) -> bool:
     """Whether two candidates change different things: none can be set twice."""
-    return not {change.id for change in one.changes} & {change.id for change in other.changes}
+    return not {change.id for change in first.changes} & {change.id for change in second.changes}
 
 
-def _together(one: Candidate, other: Candidate) -> Candidate:
+def _together(first: Candidate, second: Candidate) -> Candidate:
     """Two changes at once, where each alone falls short."""
-    changes = one.changes + other.changes
-    return replace(one, changes=changes, edited=None, second_remedy=other.remedy)
+    changes = first.changes + second.changes
+    return replace(first, changes=changes, edited=None, second_remedy=second.remedy)
 
 
 def _by_remedy(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
@@ -278,8 +280,8 @@ def _by_remedy(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
 
 
 def _failure(outcome: Outcome) -> str:
-    for change, why in outcome.failed.items():
-        return f"{change} could not be applied: {why}"
+    for change, reason in outcome.failed.items():
+        return f"{change} could not be applied: {reason}"
     return outcome.message
 
 
@@ -296,8 +298,8 @@ def _best(trials: Sequence[Trial]) -> Trial | None:
     helped = [trial for trial in trials if trial.helped]
     if not helped:
         return None
-    most = min(map(_final_level, helped))
-    close = [trial for trial in helped if _final_level(trial) <= most + _ALIKE * max(abs(most), 1e-12)]
+    lowest = min(map(_final_level, helped))
+    close = [trial for trial in helped if _final_level(trial) <= lowest + _ALIKE * max(abs(lowest), 1e-12)]
     return min(close, key=lambda trial: risk(trial.candidate))
 
 

@@ -36,7 +36,7 @@ _QUESTIONS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 
 def when_to_stop(rounds: Sequence[Round], diagnosis: Diagnosis | None) -> tuple[str, ...]:
     """What was tried in vain and what to question instead; nothing while there is something to try."""
-    trials = [trial for one in rounds for trial in one.trials if trial.verdict is not None]
+    trials = [trial for round_ in rounds for trial in round_.trials if trial.verdict is not None]
     remedies = {trial.candidate.remedy for trial in trials}
     if len(remedies) < _REMEDIES_LEAST or any(trial.helped for trial in trials):
         return ()
@@ -44,10 +44,10 @@ def when_to_stop(rounds: Sequence[Round], diagnosis: Diagnosis | None) -> tuple[
 
 
 def _lines(trials: Sequence[Trial], remedies: int, diagnosis: Diagnosis | None) -> Iterator[str]:
-    tried = list(dict.fromkeys(f"{trial.candidate.name} ({trial.text})" for trial in trials))
-    more = f"; {len(tried) - _SHOWN} more" if len(tried) > _SHOWN else ""
+    trial_texts = list(dict.fromkeys(f"{trial.candidate.name} ({trial.text})" for trial in trials))
+    more_text = f"; {len(trial_texts) - _SHOWN} more" if len(trial_texts) > _SHOWN else ""
     yield (
-        f"{remedies} remedies were tried and none helped: {'; '.join(tried[:_SHOWN])}{more}. "
+        f"{remedies} remedies were tried and none helped: {'; '.join(trial_texts[:_SHOWN])}{more_text}. "
         "Further changes of settings are unlikely to pay; stop here and question what they cannot change:"
     )
     shares = _shares(diagnosis)
@@ -61,7 +61,7 @@ def _shares(diagnosis: Diagnosis | None) -> dict[str, float]:
     """How likely the causes of each category are together."""
     shares: dict[str, float] = {}
     for problem in diagnosis.problems[:1] if diagnosis is not None else ():
-        for one in problem.hypotheses:
-            kind = causes()[one.cause].category if one.cause in causes() else ""
-            shares[kind] = shares.get(kind, 0.0) + one.confidence
+        for hypothesis in problem.hypotheses:
+            kind = causes()[hypothesis.cause].category if hypothesis.cause in causes() else ""
+            shares[kind] = shares.get(kind, 0.0) + hypothesis.confidence
     return shares

@@ -60,17 +60,17 @@ class Treatment:
             return self._treated("unclear", reason, None, (first,))
         if first.unit != "steps" and first.ended == "timed out":
             return self._treated("unclear", f"{first.message}. {_TO_THE_END}", None, (first,))
-        first, before = self._worst_training(first)
+        first, diagnosis = self._worst_training(first)
         if recorded is not None:
-            before = examined(recorded, self.script)
-        self.notify("diagnosed", {"diagnosis": before, "outcome": first})
-        if before.verdict != "problem" and not self.request.healthy_too:
-            known = examined(before.run, self.script, unchanged=True)
-            if known.verdict == "problem":
-                return self._found_elsewhere(known, first)
-            status, reason = _left_alone(before, first)
-            return self._treated(status, reason, without_fixes(before), (first,))
-        state = ScriptState(self.script, self.args, first, before)
+            diagnosis = examined(recorded, self.script)
+        self.notify("diagnosed", {"diagnosis": diagnosis, "outcome": first})
+        if diagnosis.verdict != "problem" and not self.request.healthy_too:
+            pooled_diagnosis = examined(diagnosis.run, self.script, unchanged=True)
+            if pooled_diagnosis.verdict == "problem":
+                return self._found_elsewhere(pooled_diagnosis, first)
+            status, reason = _left_alone(diagnosis, first)
+            return self._treated(status, reason, without_fixes(diagnosis), (first,))
+        state = ScriptState(self.script, self.args, first, diagnosis)
         rounds: list[Round] = []
         while len(rounds) < self.request.rounds:
             round_ = self._round(state)
@@ -84,23 +84,23 @@ class Treatment:
             state = after_edit(state, round_.edited, round_.proof)
             if state.diagnosis.verdict != "problem" or self.ledger.workshop.spent:
                 break
-        return self._result(before, first, state, rounds)
+        return self._result(diagnosis, first, state, rounds)
 
-    def _found_elsewhere(self, known: Diagnosis, first: Outcome) -> Treated:
+    def _found_elsewhere(self, diagnosis: Diagnosis, first: Outcome) -> Treated:
         """This run shows nothing, another command did: no trial could show that it is gone."""
-        plan = tuple(self._plan(known, self.script))
-        found = f"this run itself shows nothing to fix, but: {known.problems[0].summary}"
-        round_ = Round(known, plan, None, instruction=by_hand(plan, ()))
-        return replace(self._treated("instructed", found, known, (first,)), rounds=(round_,))
+        plan = tuple(self._plan(diagnosis, self.script))
+        reason = f"this run itself shows nothing to fix, but: {diagnosis.problems[0].summary}"
+        round_ = Round(diagnosis, plan, None, instruction=by_hand(plan, ()))
+        return replace(self._treated("instructed", reason, diagnosis, (first,)), rounds=(round_,))
 
     def _worst_training(self, first: Outcome) -> tuple[Outcome, Diagnosis]:
         """Of several trainings of a script (a resume, folds) the first that has the worst problem."""
         assert first.run is not None
         diagnoses = [examined(run, self.script) for run in first.trainings or (first.run,)]
         self.ledger.training = min(range(len(diagnoses)), key=lambda at: badness(diagnoses[at]))
-        named = self.ledger.named(first)
-        assert named.run is not None
-        return named, replace(diagnoses[self.ledger.training], run=named.run)
+        outcome = self.ledger.named(first)
+        assert outcome.run is not None
+        return outcome, replace(diagnoses[self.ledger.training], run=outcome.run)
 
     def _round(self, state: ScriptState) -> Round | None:
         plan = tuple(self._plan(state.diagnosis, state.script))
@@ -110,8 +110,8 @@ class Treatment:
         self.ledger.proof_seconds = state.baseline.seconds
         # A limit of steps would end the script in the first of its trainings.
         baseline = state.baseline
-        whole = self.request.healthy_too or len(baseline.trainings) > 1 or baseline.unit != "steps"
-        steps = length if whole else horizon(state.diagnosis, length)
+        whole_length = self.request.healthy_too or len(baseline.trainings) > 1 or baseline.unit != "steps"
+        steps = length if whole_length else horizon(state.diagnosis, length)
         self.notify("planned", {"plan": plan, "horizon": steps, "length": length, "outcome": state.baseline})
         round_ = Round(state.diagnosis, plan, steps)
         if not plan:
@@ -138,14 +138,14 @@ class Treatment:
     def _result(
         self, before: Diagnosis, first: Outcome, state: ScriptState, rounds: Sequence[Round]
     ) -> Treated:
-        proven = [one for one in rounds if one.proven]
+        proven = [round_ for round_ in rounds if round_.proven]
         before = advised(before, rounds[0].records if rounds else ())
         status, summary = in_words(before, rounds, proven)
         texts = self._proving.texts
         return replace(
             self._treated(status, summary, before, self.ledger.before(first)),
             rounds=tuple(rounds),
-            after=_after(rounds, proven),
+            after=_outcomes_after(rounds, proven),
             final=advised(state.diagnosis, records_after(rounds)) if proven else None,
             sources={path: (texts[path], text) for path, text in state.sources.items()},
             new_args=state.args if state.args != self.args else None,
@@ -165,11 +165,11 @@ def _left_alone(before: Diagnosis, first: Outcome) -> tuple[Status, str]:
     return "healthy", f"nothing {word} {part}: nothing is changed."
 
 
-def _after(rounds: Sequence[Round], proven: Sequence[Round]) -> tuple[Outcome, ...]:
+def _outcomes_after(rounds: Sequence[Round], proven: Sequence[Round]) -> tuple[Outcome, ...]:
     """The runs of the last script that is proven, else of what helped last."""
     if proven and proven[-1].proof is not None:
         return (proven[-1].proof.outcome,)
-    won = next((one.winner for one in reversed(rounds) if one.winner), None)
+    won = next((round_.winner for round_ in reversed(rounds) if round_.winner), None)
     return won.outcomes if won is not None else ()
 
 
@@ -177,13 +177,13 @@ def in_words(before: Diagnosis, rounds: Sequence[Round], proven: Sequence[Round]
     """How a treatment ended, as a status and a sentence."""
     if proven:
         return _proven_words(before, proven)
-    if any(one.winner is not None for one in rounds):
-        why = "no edit of the source is proven: see the instructions"
-        return "instructed", f"a remedy helped in the trials, but {why}."
-    if any(one.instruction for one in rounds):
-        why = "nothing that was tried helped" if any(one.trials for one in rounds) else _UNTRIED
-        return "instructed", f"{why}: see the instructions."
-    if not any(one.trials for one in rounds):
+    if any(round_.winner is not None for round_ in rounds):
+        reason = "no edit of the source is proven: see the instructions"
+        return "instructed", f"a remedy helped in the trials, but {reason}."
+    if any(round_.instruction for round_ in rounds):
+        reason = "nothing that was tried helped" if any(round_.trials for round_ in rounds) else _UNTRIED
+        return "instructed", f"{reason}: see the instructions."
+    if not any(round_.trials for round_ in rounds):
         return "not treated", "nothing was tried: this is the plan."
     return "not treated", "nothing that was tried helped."
 
@@ -194,10 +194,10 @@ def _proven_words(before: Diagnosis, proven: Sequence[Round]) -> tuple[Status, s
     last = proven[-1].proof
     assert last is not None
     symptoms = [problem.symptom for problem in acute(last.diagnosis)]
-    left = f"; still found in it: {', '.join(dict.fromkeys(symptoms))}" if symptoms else ""
+    remainder = f"; still found in it: {', '.join(dict.fromkeys(symptoms))}" if symptoms else ""
     if last.diagnosis.verdict == "healthy":
-        left = "; nothing is wrong with it any more"
+        remainder = "; nothing is wrong with it any more"
     stays = symptoms_of(before) & symptoms_of(last.diagnosis)
     status: Status = "improved" if stays else "treated"
     word = "improved" if stays else "fixed"
-    return status, f"{count} {word} it, and the edited script shows the same gain{left}."
+    return status, f"{count} {word} it, and the edited script shows the same gain{remainder}."

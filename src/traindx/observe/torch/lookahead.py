@@ -14,7 +14,7 @@ from torch.autograd.graph import Node
 
 from traindx.observe.clock import monotonic
 from traindx.observe.data.targets import IGNORED
-from traindx.observe.torch.graph import inputs, operation, setting, walk
+from traindx.observe.torch.graph import Graph, inputs, operation, setting, walk
 from traindx.observe.torch.saved import Saved
 
 _SOFTMAX = frozenset({"Softmax", "SafeSoftmax"})
@@ -43,14 +43,13 @@ def lookahead(grad_fn: Node, target: torch.Tensor) -> dict[str, object] | None:
     }
     if not embeddings:
         return None
-    widths, maps = set(embeddings.values()), []
+    widths = set(embeddings.values())
+    maps: list[tuple[float, set[Node]]] = []
     for node in graph.nodes:
-        share = _seen_ahead(node, saved, widths, graph.consumers[node]) if len(maps) < _MAPS else None
-        read = (
-            {one for key in _keys(node) for one in graph.below(key) & set(embeddings)}
-            if share is not None
-            else None
-        )
+        if len(maps) >= _MAPS:
+            break
+        share = _seen_ahead(node, saved, widths, graph.consumers[node])
+        read = set() if share is None else _read_by(node, graph, set(embeddings))
         if share is not None and read:
             maps.append((share, read))
     # An encoder may read what a decoder, which cannot look ahead, is to write again.
@@ -59,6 +58,11 @@ def lookahead(grad_fn: Node, target: torch.Tensor) -> dict[str, object] | None:
     if not shares:
         return None
     return {"maps": len(shares), "open": sum(share > _NOTHING for share in shares), "share": max(shares)}
+
+
+def _read_by(node: Node, graph: Graph, embeddings: set[Node]) -> set[Node]:
+    """The embeddings that the keys of an attention are computed from."""
+    return {embedding for key in _keys(node) for embedding in graph.below(key) & embeddings}
 
 
 def _width(tokens: torch.Tensor | None, target: torch.Tensor) -> int:

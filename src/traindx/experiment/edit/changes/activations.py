@@ -9,7 +9,7 @@ from traindx.core.nouns import Scalar
 from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.keras import uses_keras
 from traindx.experiment.edit.layers import add_layer
-from traindx.experiment.edit.nodes import called, receiver
+from traindx.experiment.edit.nodes import last_name, receiver
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_sources import anything, behind, inputs_of
 from traindx.source.flow import activation_spot, parametric
@@ -39,8 +39,8 @@ def swap_activation(job: Job, values: Mapping[str, Scalar]) -> str:
     if uses_keras(job):
         return _in_keras(job, to)
     sites = hidden_activations(job)
-    old = _harmful([operation(one) for one in sites], to)
-    return sentence([_swapped(job, one, to) for one in sites if operation(one) in old])
+    old = _harmful([operation(site) for site in sites], to)
+    return sentence([_swapped(job, site, to) for site in sites if operation(site) in old])
 
 
 def _harmful(present: list[str], to: str) -> set[str]:
@@ -57,7 +57,7 @@ def _harmful(present: list[str], to: str) -> set[str]:
 
 def _in_keras(job: Job, to: str) -> str:
     """The argument `activation` of hidden layers, and layers that are nothing but an activation."""
-    last = {id(one.last) for one in compiled(job.training.trace)}
+    last = {id(model.last) for model in compiled(job.training.trace)}
     sites = {id(spot.node): (spot, name) for spot, name in _keras_sites(job, last)}
     old = _harmful([name for _, name in sites.values()], to)
     descriptions = []
@@ -72,20 +72,24 @@ def _keras_sites(job: Job, last: set[int]) -> Iterator[tuple[Spot, str]]:
     """Where hidden layers name their activation."""
     for layers in models(job.training.trace):
         for layer in layers:
-            given = layer.argument(0 if layer.short == "Activation" else -1, "activation")
-            if layer.short == "Dense" and given is None:
-                given = layer.argument(1)
+            argument = layer.argument(0 if layer.short == "Activation" else -1, "activation")
+            if layer.short == "Dense" and argument is None:
+                argument = layer.argument(1)
             ends = id(layer) in last or (layer is layers[-1])
-            name = given.value if isinstance(given, Const) else getattr(given, "name", "").rpartition(".")[2]
-            if given is not None and given.spot is not None and not ends and isinstance(name, str):
-                yield given.spot, name
+            name = (
+                argument.value
+                if isinstance(argument, Const)
+                else getattr(argument, "name", "").rpartition(".")[2]
+            )
+            if argument is not None and argument.spot is not None and not ends and isinstance(name, str):
+                yield argument.spot, name
 
 
 def hidden_activations(job: Job) -> list[Made]:
     """The activations of the training's forward pass: not the model's output, not the gates of a cell."""
     last = _last_ones(job)
     gates = _factors(job)
-    loops = [one.loop for one in job.iterations()]
+    loops = [iteration.loop for iteration in job.iterations()]
     sites: dict[int, Made] = {}
     for event in job.training.trace.events:
         if operation(event.value) not in _LAYERS or not any(loop in event.loops for loop in loops):
@@ -99,10 +103,10 @@ def hidden_activations(job: Job) -> list[Made]:
 def _last_ones(job: Job) -> set[int]:
     """Activations between the last layer with parameters and the loss, by their nodes."""
     roots: list[Value] = [x.given for x in job.training.losses]
-    roots += [one for event in job.training.backwards for one in options(event.value.receiver)]
+    roots += [option for event in job.training.backwards for option in options(event.value.receiver)]
     values = behind(roots, lambda value: inputs_of(value) if parametric(value) is None else [])
-    last = [one for one in values if isinstance(one, Made) and operation(one) in _LAYERS]
-    return {id(spot.node) for one in last if (spot := activation_spot(one)) is not None}
+    last = [value for value in values if isinstance(value, Made) and operation(value) in _LAYERS]
+    return {id(spot.node) for activation in last if (spot := activation_spot(activation)) is not None}
 
 
 def _factors(job: Job) -> set[int]:
@@ -110,8 +114,8 @@ def _factors(job: Job) -> set[int]:
     factors: set[int] = set()
     for value in behind(anything(job.training.trace)):
         if isinstance(value, Made) and value.kind == "operator" and value.name == "Mult":
-            tensors = [one for one in value.args if number(one) is None]
-            factors |= {id(one) for one in tensors} if len(tensors) > 1 else set()
+            tensors = [argument for argument in value.args if number(argument) is None]
+            factors |= {id(tensor) for tensor in tensors} if len(tensors) > 1 else set()
     return factors
 
 
@@ -145,12 +149,12 @@ def _function(job: Job, near: ast.AST, to: str) -> str:
 
 def _layer(job: Job, node: ast.Call, old: str, to: str) -> str:
     """A layer: its class where it is called by name, else where the class is passed."""
-    if node.args or any(one.arg != "inplace" for one in node.keywords):
+    if node.args or any(keyword.arg != "inplace" for keyword in node.keywords):
         raise Uncertain(f"Use {_LAYERS[to]} instead of {old} here.", node)
-    written = job.draft.text(node.func)
-    if written.rpartition(".")[2] in _NAMES:
-        job.draft.replace(node.func, _class(job, node, written, to))
-        return f"{written} -> {_LAYERS[to]} in line {node.lineno}"
+    class_text = job.draft.text(node.func)
+    if class_text.rpartition(".")[2] in _NAMES:
+        job.draft.replace(node.func, _class(job, node, class_text, to))
+        return f"{class_text} -> {_LAYERS[to]} in line {node.lineno}"
     references = list(_references(job, old))
     if len(references) != 1:
         raise Uncertain(f"Pass {_LAYERS[to]} where this layer is made.", node)
@@ -159,8 +163,8 @@ def _layer(job: Job, node: ast.Call, old: str, to: str) -> str:
     return f"{text} -> {_LAYERS[to]} in line {references[0].lineno}"
 
 
-def _class(job: Job, near: ast.AST, written: str, to: str) -> str:
-    front, dot, _ = written.rpartition(".")
+def _class(job: Job, near: ast.AST, class_text: str, to: str) -> str:
+    front, dot, _ = class_text.rpartition(".")
     return f"{front}.{_LAYERS[to]}" if dot else job.spelled(near, f"torch.nn.{_LAYERS[to]}")
 
 
@@ -168,7 +172,7 @@ def _references(job: Job, old: str) -> Iterator[ast.Attribute | ast.Name]:
     """Where the class of an activation is named without being called."""
     for source in job.script.sources:
         for node in ast.walk(source.tree):
-            if isinstance(node, ast.Attribute | ast.Name) and called(node) == _LAYERS.get(old):
+            if isinstance(node, ast.Attribute | ast.Name) and last_name(node) == _LAYERS.get(old):
                 around = job.parent(node)
                 if not (isinstance(around, ast.Call) and around.func is node):
                     yield node
@@ -177,7 +181,8 @@ def _references(job: Job, old: str) -> Iterator[ast.Attribute | ast.Name]:
 def add_between(job: Job) -> str:
     """ReLU after each linear layer that is followed by another with nothing between."""
     return sentence(
-        [_wrapped(job, made) for made in _bare(job)], "No two linear layers in a row was found in the script."
+        [_wrapped(job, layer_call) for layer_call in _bare(job)],
+        "No two linear layers in a row was found in the script.",
     )
 
 
@@ -191,12 +196,12 @@ def _bare(job: Job) -> list[Made]:
             continue
         chain = _chain(loss.given) or []
         later = False
-        for one in chain:
-            if _linear(one):
-                if later and one.spot is not None:
-                    layers.setdefault(id(one.receiver), one)
+        for value in chain:
+            if _linear(value):
+                if later and value.spot is not None:
+                    layers.setdefault(id(value.receiver), value)
                 later = True
-            elif operation(one) in _ACTIVATIONS:
+            elif operation(value) in _ACTIVATIONS:
                 later = False
     return list(layers.values())
 
@@ -205,7 +210,7 @@ def _wrapped(job: Job, applied: Made) -> str:
     layer = applied.receiver
     spot = layer.spot if isinstance(layer, Made) else None
     around = job.parent(spot.node) if spot is not None else None
-    if spot is not None and isinstance(spot.node, ast.Call) and called(around) == "Sequential":
+    if spot is not None and isinstance(spot.node, ast.Call) and last_name(around) == "Sequential":
         return add_layer(job, spot.node, f"{job.spelled(spot.node, 'torch.nn.ReLU')}()")
     call = call_of(applied)
     function = job.spelled(call, "torch.relu")

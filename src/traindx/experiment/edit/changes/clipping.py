@@ -10,7 +10,7 @@ from traindx.experiment.edit.changes import value_of
 from traindx.experiment.edit.job import Job, once
 from traindx.experiment.edit.keras import optimizers as keras_optimizers
 from traindx.experiment.edit.keras import set_option, uses_keras
-from traindx.experiment.edit.new_number import Wanted, plain
+from traindx.experiment.edit.new_number import NewNumber, plain
 from traindx.experiment.edit.nodes import receiver
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.scopes import parameters_of, stepped
@@ -45,18 +45,18 @@ def _clips(job: Job) -> list[CallEvent]:
 
 
 def _clip(job: Job, function: str, limit: float) -> str:
-    same = [e for e in _clips(job) if e.value.short == function]
-    if same:
-        return sentence(_limited_by(job, e, Wanted(value=limit)) for e in same)
+    same_calls = [e for e in _clips(job) if e.value.short == function]
+    if same_calls:
+        return sentence(_limited_by(job, e, NewNumber(value=limit)) for e in same_calls)
     if _clips(job):
         raise Uncertain(f"Use {function} with the limit {limit:g} here instead.", _clips(job)[0].spot)
     by = "norm" if "norm" in function else "value"
-    description = _in_trainer(job, by, limit) or _setting(job, Wanted(value=limit), by)
+    description = _in_trainer(job, by, limit) or _setting(job, NewNumber(value=limit), by)
     if description:
         return description
     if uses_keras(job):
         return _in_keras(job, "global_clipnorm" if "norm" in function else "clipvalue", limit)
-    return sentence([_insert(job, one, function, limit) for one in _steps(job)])
+    return sentence([_insert(job, iteration, function, limit) for iteration in _steps(job)])
 
 
 def _in_trainer(job: Job, by: str, limit: float) -> str:
@@ -70,12 +70,12 @@ def _in_trainer(job: Job, by: str, limit: float) -> str:
     setting = trainer_setting(job.training.trace, "clip")
     if setting is not None and by == "value":
         raise Uncertain("The Trainer of transformers clips by norm only: lower max_grad_norm instead.")
-    return set_in_trainer(job, "clip", Wanted(value=limit), _LIKE)
+    return set_in_trainer(job, "clip", NewNumber(value=limit), _LIKE)
 
 
 def _limited(job: Job, limit: float, *, changed: bool) -> list[str]:
     try:
-        return [set_in_trainer(job, "clip", Wanted(value=limit), _LIKE).rstrip(".")]
+        return [set_in_trainer(job, "clip", NewNumber(value=limit), _LIKE).rstrip(".")]
     except Uncertain:
         if not changed:
             raise
@@ -85,18 +85,18 @@ def _limited(job: Job, limit: float, *, changed: bool) -> list[str]:
 def _in_keras(job: Job, name: str, limit: float) -> str:
     """An argument of Keras' optimizers, which take only one kind of clipping."""
     for optimizer in keras_optimizers(job):
-        given = [one for one in _KEYWORDS if one in optimizer.call.keywords]
-        if given:
-            words = f"Use {name}={limit:g} instead of {given[0]} here: Keras takes one of them."
+        present = [keyword for keyword in _KEYWORDS if keyword in optimizer.call.keywords]
+        if present:
+            words = f"Use {name}={limit:g} instead of {present[0]} here: Keras takes one of them."
             raise Uncertain(words, optimizer.call.spot)
-    return set_option(job, name, Wanted(value=limit), _LIKE)
+    return set_option(job, name, NewNumber(value=limit), _LIKE)
 
 
-def _setting(job: Job, wanted: Wanted, kind: str) -> str:
+def _setting(job: Job, new_number: NewNumber, kind: str) -> str:
     """A limit that a trainer or an optimizer takes as a keyword."""
     for event, name in _limits(job):
         if _KEYWORDS[name] == kind:
-            return change(job, event.value, name, -1, wanted, _LIKE) + "."
+            return change(job, event.value, name, -1, new_number, _LIKE) + "."
     return ""
 
 
@@ -110,12 +110,12 @@ def _steps(job: Job) -> list[Iteration]:
     iterations = job.iterations()
     if not iterations:
         raise Uncertain("No training loop was found in the script: clip before the optimizer's step.")
-    for one in iterations:
-        node = one.step.event.spot.node
-        if one.step.scaler is None and isinstance(node, ast.Call) and (node.args or node.keywords):
-            raise Uncertain("Clip inside the closure, after its backward pass.", one.step.event.spot)
-        if one.step.event.handed:
-            raise Uncertain("Clip before this step.", one.step.event.spot)
+    for iteration in iterations:
+        node = iteration.step.event.spot.node
+        if iteration.step.scaler is None and isinstance(node, ast.Call) and (node.args or node.keywords):
+            raise Uncertain("Clip inside the closure, after its backward pass.", iteration.step.event.spot)
+        if iteration.step.event.handed:
+            raise Uncertain("Clip before this step.", iteration.step.event.spot)
     return iterations
 
 
@@ -128,8 +128,8 @@ def _insert(job: Job, iteration: Iteration, function: str, limit: float) -> str:
         lines = [f"{name}({parameters}, {plain(limit)})"]
     else:  # its own method unscales, and knows when gradients are complete
         text = job.draft.text(accelerator)
-        whole = f"if {text}.sync_gradients: " if job.training.trace.methods("accumulate") else ""
-        lines = [f"{whole}{text}.{function}({parameters}, {plain(limit)})"]
+        guard = f"if {text}.sync_gradients: " if job.training.trace.methods("accumulate") else ""
+        lines = [f"{guard}{text}.{function}({parameters}, {plain(limit)})"]
     unscaled = any(iteration.loop in e.loops for e in job.training.trace.methods("unscale_"))
     if iteration.step.scaler is not None and not unscaled:
         scaler = receiver(spot.node)
@@ -145,8 +145,8 @@ def _accelerator(iteration: Iteration) -> ast.expr | None:
     """Accelerate's object, where it runs the backward pass."""
     backward = iteration.backwards[0]
     runner = backward.value.receiver
-    known = isinstance(runner, Made) and runner.name.startswith("accelerate.")
-    return receiver(backward.spot.node) if known else None
+    is_accelerator = isinstance(runner, Made) and runner.name.startswith("accelerate.")
+    return receiver(backward.spot.node) if is_accelerator else None
 
 
 def loosen_clipping(job: Job, values: Mapping[str, Scalar]) -> str:
@@ -154,14 +154,14 @@ def loosen_clipping(job: Job, values: Mapping[str, Scalar]) -> str:
     factor = values.get("factor")
     if values.get("off") is True or not isinstance(factor, int | float) or isinstance(factor, bool):
         return _removed(job)
-    wanted = Wanted(factor=float(factor))
+    new_number = NewNumber(factor=float(factor))
     clips = _clips(job)
     if clips:
-        return sentence([_limited_by(job, event, wanted) for event in clips])
-    description = _setting(job, wanted, "norm") or _setting(job, wanted, "value")
+        return sentence([_limited_by(job, event, new_number) for event in clips])
+    description = _setting(job, new_number, "norm") or _setting(job, new_number, "value")
     setting = trainer_setting(job.training.trace, "clip")
     if not description and setting is not None and setting.default is not None:
-        description = set_in_trainer(job, "clip", wanted, _LIKE)
+        description = set_in_trainer(job, "clip", new_number, _LIKE)
     if not description:
         raise Uncertain(_NOT_FOUND)
     return description
@@ -187,7 +187,7 @@ def _removed(job: Job) -> str:
     return sentence(f"the clipping in line {e.spot.line} is removed" for e in clips)
 
 
-def _limited_by(job: Job, event: CallEvent, wanted: Wanted) -> str:
+def _limited_by(job: Job, event: CallEvent, new_number: NewNumber) -> str:
     """Another limit for a call that clips."""
     name = "max_norm" if "norm" in event.value.short else "clip_value"
-    return change(job, event.value, name, 1, wanted, _LIKE)
+    return change(job, event.value, name, 1, new_number, _LIKE)

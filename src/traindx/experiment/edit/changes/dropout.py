@@ -13,7 +13,7 @@ from traindx.experiment.edit.changes.modes import switch_modes
 from traindx.experiment.edit.job import Job, call_of, once
 from traindx.experiment.edit.keras import hidden, layer_text, uses_keras
 from traindx.experiment.edit.layers import add_layer
-from traindx.experiment.edit.new_number import Wanted, plain
+from traindx.experiment.edit.new_number import NewNumber, plain
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_origin import change
 from traindx.source.execution import CallEvent
@@ -25,30 +25,30 @@ _OF_MODELS = ("torch.nn.", "transformers.", "torchvision.models.", "timm.")
 
 
 def _dropouts(job: Job) -> list[CallEvent]:
-    return once(job.calls(lambda made: made.short.lower().startswith(("dropout", "alphadropout"))))
+    return once(job.calls(lambda call: call.short.lower().startswith(("dropout", "alphadropout"))))
 
 
 def set_dropout(job: Job, values: Mapping[str, Scalar]) -> str:
     value = value_of(values, "value")
     events = _dropouts(job)
     if not events:
-        return _in_configuration(job, Wanted(value=value))
+        return _in_configuration(job, NewNumber(value=value))
     if uses_keras(job):
-        return sentence(change(job, e.value, "rate", 0, Wanted(value=value), r"drop|rate") for e in events)
+        return sentence(change(job, e.value, "rate", 0, NewNumber(value=value), r"drop|rate") for e in events)
     # The probability is the second argument of the functions, the first of the layers.
     return sentence(
-        change(job, e.value, "p", int(e.value.short.islower()), Wanted(value=value), r"drop", 0.5)
+        change(job, e.value, "p", int(e.value.short.islower()), NewNumber(value=value), r"drop", 0.5)
         for e in events
     )
 
 
-def _in_configuration(job: Job, wanted: Wanted) -> str:
+def _in_configuration(job: Job, new_number: NewNumber) -> str:
     """Shares of dropout that layers and configurations of models take by name."""
     descriptions = []
     for event in once(e for e in job.training.trace.calls if e.value.name.startswith(_OF_MODELS)):
-        for name, given in event.value.keywords.items():
-            if _SHARE.search(name) and number(given) is not None:
-                descriptions.append(change(job, event.value, name, -1, wanted, r"drop"))
+        for name, argument in event.value.keywords.items():
+            if _SHARE.search(name) and number(argument) is not None:
+                descriptions.append(change(job, event.value, name, -1, new_number, r"drop"))
     return sentence(descriptions, "The script has no dropout whose probability could be set.")
 
 
@@ -60,14 +60,14 @@ def insert_dropout(job: Job, values: Mapping[str, Scalar]) -> str:
         raise Uncertain(f"The model has dropout already: set its share to {share}.", existing[0].spot)
     if uses_keras(job):
         calls = map(call_of, hidden(job))
-        return sentence([add_layer(job, one, layer_text(job, one, f"Dropout({share})")) for one in calls])
-    added = [_after(job, one, share) for one in hidden_activations(job)]
-    if not added:
+        return sentence([add_layer(job, call, layer_text(job, call, f"Dropout({share})")) for call in calls])
+    descriptions = [_add_after(job, activation, share) for activation in hidden_activations(job)]
+    if not descriptions:
         raise Uncertain("No hidden activation that dropout could follow was found in the script.")
-    return sentence(added + switch_modes(job))
+    return sentence(descriptions + switch_modes(job))
 
 
-def _after(job: Job, activation: Made, share: str) -> str:
+def _add_after(job: Job, activation: Made, share: str) -> str:
     spot = activation_spot(activation)
     words = f"Put dropout of {share} after this activation."
     if spot is None or not isinstance(spot.node, ast.Call):

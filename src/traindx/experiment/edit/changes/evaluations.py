@@ -74,10 +74,14 @@ def _in_trainer(job: Job, patience: int) -> str:
     evaluates = arguments.keywords.get("eval_strategy") or arguments.keywords.get("evaluation_strategy")
     if not isinstance(evaluates, Const) or evaluates.value in (None, "no"):
         raise Uncertain("Evaluate each epoch (eval_strategy), and stop by EarlyStoppingCallback.")
-    wanted = {"save_strategy": f'"{evaluates.value!s}"', "load_best_model_at_end": "True"}
-    settings = {TrainerSetting("transformers", arguments, name, None): text for name, text in wanted.items()}
+    needed_settings = {"save_strategy": f'"{evaluates.value!s}"', "load_best_model_at_end": "True"}
+    settings = {
+        TrainerSetting("transformers", arguments, name, None): text for name, text in needed_settings.items()
+    }
     descriptions = [
-        write_in_trainer(job, one, text) for one, text in settings.items() if word_of(one) != text.strip('"')
+        write_in_trainer(job, setting, text)
+        for setting, text in settings.items()
+        if word_of(setting) != text.strip('"')
     ]
     name = framework_name(job, call_of(trainers[0]), "transformers.EarlyStoppingCallback")
     stopping = f"{name}(early_stopping_patience={patience})"
@@ -87,8 +91,8 @@ def _in_trainer(job: Job, patience: int) -> str:
 def _logged(job: Job) -> str | None:
     """The validation loss that a module logs."""
     logged = [e.value.argument(0, "name") for e in job.training.trace.methods("log") if e.grad_off]
-    names = [one.value for one in logged if isinstance(one, Const) and isinstance(one.value, str)]
-    return next((one for one in names if "loss" in one), None)
+    names = [value.value for value in logged if isinstance(value, Const) and isinstance(value.value, str)]
+    return next((name for name in names if "loss" in name), None)
 
 
 def reduce_on_plateau(job: Job, values: Mapping[str, Scalar]) -> str:

@@ -10,7 +10,7 @@ from traindx.experiment.edit.changes import value_of
 from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.keras import set_option, uses_keras
 from traindx.experiment.edit.lint_edits import take_edits
-from traindx.experiment.edit.new_number import Wanted
+from traindx.experiment.edit.new_number import NewNumber
 from traindx.experiment.edit.nodes import receiver
 from traindx.experiment.edit.result import Uncertain
 from traindx.experiment.edit.scopes import stepped
@@ -40,7 +40,7 @@ def zero_gradients(job: Job) -> str:
 def accumulate(job: Job, values: Mapping[str, Scalar]) -> str:
     """An option of Keras' optimizers; else an instruction: it needs a count that the script does not have."""
     if uses_keras(job):
-        batches = Wanted(value=int(value_of(values, "batches", 2)))
+        batches = NewNumber(value=int(value_of(values, "batches", 2)))
         return set_option(job, "gradient_accumulation_steps", batches, r"accumulation_steps$")
     count = int(value_of(values, "batches"))
     setting = trainer_setting(job.training.trace, "accumulation")
@@ -48,7 +48,7 @@ def accumulate(job: Job, values: Mapping[str, Scalar]) -> str:
         setting.framework != "accelerate" or job.training.trace.methods("accumulate")
     )
     if counted:
-        return set_in_trainer(job, "accumulation", Wanted(value=count), r"accumul")
+        return set_in_trainer(job, "accumulation", NewNumber(value=count), r"accumul")
     loop = job.iteration()
     backward = loop.backwards[0].spot
     text = (

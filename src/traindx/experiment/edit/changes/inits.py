@@ -46,9 +46,11 @@ def _in_keras(job: Job, name: str, value: str, default: str = "") -> str:
     descriptions = []
     for layer in hidden(job):
         call = call_of(layer)
-        given = layer.argument(-1, name)
-        before = str(given.value) if isinstance(given, Const) else default if given is None else ""
-        if before != value.strip('"'):
+        argument = layer.argument(-1, name)
+        old_value = (
+            str(argument.value) if isinstance(argument, Const) else default if argument is None else ""
+        )
+        if old_value != value.strip('"'):
             text = value if value[0] == '"' else keras_name(job, call, value)
             job.draft.keyword(call, name, text)
             descriptions.append(f"{name}={value} in line {call.lineno}")
@@ -60,7 +62,7 @@ def level_biases(job: Job) -> str:
     low = [e for e in _by_hand(job) if "bias" in e.spot.text and _value(e) < -_FAR]
     if not low:
         raise Uncertain("No bias that starts far below zero was found in the script.")
-    return sentence(_by_rule(job, one, "he") for one in low)
+    return sentence(_by_rule(job, event, "he") for event in low)
 
 
 def set_bias(job: Job, values: Mapping[str, Scalar]) -> str:
@@ -90,12 +92,12 @@ def _value(event: CallEvent) -> float:
 
 def _by_hand(job: Job) -> list[CallEvent]:
     """Where the script fills weights or biases with numbers of its own choice, before it trains."""
-    loops = [one.loop for one in job.iterations()]
+    loops = [iteration.loop for iteration in job.iterations()]
     fills: dict[int, CallEvent] = {}
     for event in job.training.trace.events:
         inside = any(loop in event.loops for loop in loops)
-        usual = event.value.short in ("zeros_", "zero_", "ones_") and "weight" not in event.spot.text
-        if not inside and not usual and _fills(event.value, event.spot.text):
+        is_usual = event.value.short in ("zeros_", "zero_", "ones_") and "weight" not in event.spot.text
+        if not inside and not is_usual and _fills(event.value, event.spot.text):
             fills.setdefault(id(event.spot.node), event)
     return list(fills.values())
 
@@ -116,15 +118,15 @@ def _by_rule(job: Job, event: CallEvent, kind: str) -> str:
         raise Uncertain("Remove what sets the weights here.", event.spot)
     target = receiver(node) if event.value.kind == "method" else next(iter(node.args), None)
     text = job.draft.text(target) if target is not None else ""
-    named = event.value.name.startswith("torch.nn.init.")
+    is_init_call = event.value.name.startswith("torch.nn.init.")
     if "bias" in text:
-        if not named:
+        if not is_init_call:
             job.draft.remove(statement)
             return f"line {event.spot.line}, which sets the bias, is removed"
         name = job.spelled(node, "torch.nn.init.zeros_")
         job.draft.replace(node, f"{name}({text})")
         return f"the bias starts at zero in line {event.spot.line}"
-    if named and target is not None and _flat_guarded(job, node, text):
+    if is_init_call and target is not None and _flat_guarded(job, node, text):
         name = job.spelled(node, f"torch.nn.init.{_RULES[kind]}")
         job.draft.replace(node, f"{name}({text})")
         return f"{event.value.short} -> {_RULES[kind]} in line {event.spot.line}"
@@ -136,7 +138,7 @@ def _flat_guarded(job: Job, node: ast.AST, text: str) -> bool:
     """Whether the tensor surely has two dimensions: a rule by fan-in needs them."""
     for around in job.ancestors(node):
         if isinstance(around, ast.If) and _TWO_DIMENSIONS.search(ast.unparse(around.test)):
-            return any(node in ast.walk(one) for one in around.body)
+            return any(node in ast.walk(statement) for statement in around.body)
     bound = text.split(".")[0]
     for around in job.ancestors(node):
         if isinstance(around, ast.For) and isinstance(around.target, ast.Name) and around.target.id == bound:
@@ -146,7 +148,7 @@ def _flat_guarded(job: Job, node: ast.AST, text: str) -> bool:
 
 def _loop(job: Job, rule: str, tensor: str, value: str = "") -> str:
     """A rule for every layer of the model, after the line that makes it."""
-    modules = [m for one in job.optimizers() for m in sources(one) if m.spot is not None]
+    modules = [m for optimizer in job.optimizers() for m in sources(optimizer) if m.spot is not None]
     spot = modules[0].spot if modules else None
     name = job.bound_name(spot.node) if spot is not None else None
     if (

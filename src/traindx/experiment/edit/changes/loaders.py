@@ -10,7 +10,7 @@ from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
 from traindx.experiment.edit.job import Job, call_of, once
 from traindx.experiment.edit.keras import uses_keras
-from traindx.experiment.edit.new_number import Wanted
+from traindx.experiment.edit.new_number import NewNumber
 from traindx.experiment.edit.nodes import receiver
 from traindx.experiment.edit.result import Uncertain
 from traindx.experiment.edit.trainers import set_in_trainer
@@ -31,8 +31,8 @@ _BATCH = re.compile(
 
 
 def _loader(job: Job) -> Made:
-    made = iterated(job.training)
-    loaders = [made] if made is not None else job.loaders()
+    loader = iterated(job.training)
+    loaders = [loader] if loader is not None else job.loaders()
     if len(loaders) != 1:
         raise Uncertain("Which DataLoader the training iterates over is not clear from the script.")
     return loaders[0]
@@ -70,57 +70,59 @@ def _in_keras(job: Job) -> str:
         return f"shuffle=True in the fit of line {call.lineno}."
     for event in job.training.trace.methods("batch"):
         chain = list(upstream([event.value]))
-        made = {one.short for one in chain if isinstance(one, Made)}
+        kinds = {value.short for value in chain if isinstance(value, Made)}
         call = call_of(event.value)
         data = receiver(call)
-        if "from_tensor_slices" in made and "shuffle" not in made and data is not None:
+        if "from_tensor_slices" in kinds and "shuffle" not in kinds and data is not None:
             job.draft.wrap(data, "", ".shuffle(10_000)")
             return f"shuffle(10_000) before the batches of line {call.lineno}."
     raise Uncertain("The data is shuffled already, or it is not clear where it is batched.")
 
 
 def set_workers(job: Job, values: Mapping[str, Scalar]) -> str:
-    wanted = Wanted(value=int(value_of(values, "value")))
-    if not job.loaders() and (description := set_in_trainer(job, "workers", wanted)):
+    new_number = NewNumber(value=int(value_of(values, "value")))
+    if not job.loaders() and (description := set_in_trainer(job, "workers", new_number)):
         return description
     loader = _loader(job)
-    description = change(job, loader, "num_workers", 5, wanted, r"workers|^DataLoader\.5$")
+    description = change(job, loader, "num_workers", 5, new_number, r"workers|^DataLoader\.5$")
     guarded = any("__main__" in source.text for source in job.script.sources[:1])
     return description + ("." if guarded else "; on Windows and macOS the script then needs a main guard.")
 
 
 def set_batch_size(job: Job, values: Mapping[str, Scalar]) -> str:
-    wanted = Wanted(value=int(value_of(values, "value")))
+    new_number = NewNumber(value=int(value_of(values, "value")))
     if uses_keras(job):
-        return _batches_in_keras(job, wanted)
+        return _batches_in_keras(job, new_number)
     try:
         loader: Made | None = _loader(job)
     except Uncertain:
         loader = None
     if loader is not None and "batch_sampler" not in loader.keywords:
-        return change(job, loader, "batch_size", 1, wanted, _LIKE, in_loops=_IN_LOOPS) + "."
+        return change(job, loader, "batch_size", 1, new_number, _LIKE, in_loops=_IN_LOOPS) + "."
     for event in job.training.trace.events:
         for name in ("per_device_train_batch_size", "batch_size"):
             if name in event.value.keywords and not event.grad_off:
-                return change(job, event.value, name, -1, wanted, _LIKE, in_loops=_IN_LOOPS) + "."
-    return set_in_trainer(job, "batch_size", wanted) or _named(job, int(value_of(values, "value")))
+                return change(job, event.value, name, -1, new_number, _LIKE, in_loops=_IN_LOOPS) + "."
+    return set_in_trainer(job, "batch_size", new_number) or _set_named_size(
+        job, int(value_of(values, "value"))
+    )
 
 
-def _batches_in_keras(job: Job, wanted: Wanted) -> str:
+def _batches_in_keras(job: Job, new_number: NewNumber) -> str:
     """The argument of `fit`, 32 where it is not given; of a pipeline of tf.data its `batch`."""
     trained = [e.value for e in job.training.trace.methods("fit") if e.value.argument(1, "y") is not None]
     if trained:
         return (
-            "; ".join(change(job, one, "batch_size", 2, wanted, _LIKE, _BATCH_OF_FIT) for one in trained)
+            "; ".join(change(job, fit, "batch_size", 2, new_number, _LIKE, _BATCH_OF_FIT) for fit in trained)
             + "."
         )
     batches = [e.value for e in once(job.training.trace.methods("batch"))]
     if not batches:
-        raise Uncertain(f"Give batches of {wanted.value} samples to fit.")
-    return change(job, batches[0], "batch_size", 0, wanted, _LIKE + r"|^batch\.") + "."
+        raise Uncertain(f"Give batches of {new_number.value} samples to fit.")
+    return change(job, batches[0], "batch_size", 0, new_number, _LIKE + r"|^batch\.") + "."
 
 
-def _named(job: Job, value: int) -> str:
+def _set_named_size(job: Job, value: int) -> str:
     """The batch size of a loop that cuts its batches itself: a number that goes by that name."""
     sizes = {
         id(b.value.spot.node): b.value
@@ -131,7 +133,7 @@ def _named(job: Job, value: int) -> str:
     batch_size = recorded.get(
         "batch_size", job.run.settings.get("batch_size") if job.run is not None else None
     )
-    fitting = [one for one in sizes.values() if batch_size is None or number(one) == batch_size]
+    fitting = [size for size in sizes.values() if batch_size is None or number(size) == batch_size]
     if len(fitting) != 1 or fitting[0].spot is None or not isinstance(fitting[0].spot.node, ast.Constant):
         raise Uncertain(
             f"Take {value} samples per batch where the loop cuts them.", job.iteration().loop.spot

@@ -9,7 +9,7 @@ from traindx.core.nouns import Scalar
 from traindx.evidence.inside import facts
 from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.keras import fits, uses_keras
-from traindx.experiment.edit.nodes import written
+from traindx.experiment.edit.nodes import argument_node
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.source.keras import compiled
 from traindx.source.roles import LossCall
@@ -28,7 +28,9 @@ def weight_classes(job: Job, values: Mapping[str, Scalar]) -> str:
         if x.kind in ("cross_entropy", "nll_loss", "binary_cross_entropy_with_logits")
         and not x.event.grad_off
     ]
-    inner = [x for x in losses if any(one.loop in x.event.loops for one in job.iterations())] or losses
+    inner = [
+        x for x in losses if any(iteration.loop in x.event.loops for iteration in job.iterations())
+    ] or losses
     setups = {id(x.setup): x for x in inner}
     if len(setups) != 1:
         raise Uncertain(
@@ -44,13 +46,13 @@ def weight_classes(job: Job, values: Mapping[str, Scalar]) -> str:
 
 def _in_keras(job: Job, power: Scalar) -> str:
     """`class_weight=` of every fit: one over how often each label of its own occurs, 1 on average."""
-    losses = [one.loss for one in compiled(job.training.trace)]
+    losses = [model.loss for model in compiled(job.training.trace)]
     if not any(loss.endswith("crossentropy") for loss in losses):
         raise Uncertain("Weight the classes in the loss by how rare they are.")
     descriptions = []
     for event in fits(job):
         call = call_of(event.value)
-        labels = written(call, "y", 1)
+        labels = argument_node(call, "y", 1)
         if not isinstance(labels, ast.Name) or "class_weight" in event.value.keywords or event.value.open:
             raise Uncertain("Give this fit class_weight: one weight for each class.", event.spot)
         np = job.spelled(call, "numpy")
@@ -87,17 +89,21 @@ def _weighted(job: Job, loss: LossCall, counts: list[int], power: float) -> str:
     call = call_of(loss.setup)
     binary = loss.kind == "binary_cross_entropy_with_logits"
     name = "pos_weight" if binary else "weight"
-    if name in loss.setup.keywords or loss.setup.open or any(one.arg is None for one in call.keywords):
+    if (
+        name in loss.setup.keywords
+        or loss.setup.open
+        or any(keyword.arg is None for keyword in call.keywords)
+    ):
         raise Uncertain(f"The loss of this line has a {name} already: check its numbers.", loss.setup.spot)
     width = _width(job)
     if (binary and len(counts) != 2) or (not binary and width not in (None, len(counts))):
         raise Uncertain("Weight the classes in the loss of this line by how rare they are.", loss.setup.spot)
-    weights = [counts[0] / counts[1]] if binary else [sum(counts) / (len(counts) * one) for one in counts]
-    text = ", ".join(f"{one**power:.4g}" for one in weights)
+    weights = [counts[0] / counts[1]] if binary else [sum(counts) / (len(counts) * count) for count in counts]
+    text = ", ".join(f"{weight**power:.4g}" for weight in weights)
     tensor = f"{job.spelled(call, 'torch')}.tensor([{text}]{_device(job.file(call).text)})"
     job.draft.keyword(call, name, tensor)
-    shown = ", ".join(map(str, counts[:6]))
-    return f"{name} by how often the {len(counts)} classes occur ({shown}) in line {call.lineno}."
+    counts_text = ", ".join(map(str, counts[:6]))
+    return f"{name} by how often the {len(counts)} classes occur ({counts_text}) in line {call.lineno}."
 
 
 def _width(job: Job) -> int | None:

@@ -6,7 +6,7 @@ import ast
 
 from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.lint_edits import findings, take_edits
-from traindx.experiment.edit.nodes import called, receiver
+from traindx.experiment.edit.nodes import last_name, receiver
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.execution import CallEvent
 from traindx.source.roles import is_module
@@ -29,11 +29,11 @@ def force_modes(job: Job) -> str:
 
 def _evaluate(job: Job) -> list[str]:
     """eval() before the passes over validation data, train() before the training continues."""
-    lines = {place.line for one in findings(job, "script_eval_missing") for place in one.places[:1]}
+    lines = {place.line for finding in findings(job, "script_eval_missing") for place in finding.places[:1]}
     events = [
         e
         for e in job.training.trace.events
-        if e.spot.line in lines and e.value.kind == "apply" and not _in_model(job, e)
+        if e.spot.line in lines and e.value.kind == "apply" and not job.in_forward(e.spot.node)
     ]
     return [_switch(job, event) for event in {id(e.spot.node): e for e in events}.values()]
 
@@ -46,7 +46,10 @@ def switch_modes(job: Job) -> list[str]:
     events = [
         e
         for e in trace.events
-        if e.grad_off and e.value.kind == "apply" and is_module(e.value.receiver) and not _in_model(job, e)
+        if e.grad_off
+        and e.value.kind == "apply"
+        and is_module(e.value.receiver)
+        and not job.in_forward(e.spot.node)
     ]
     calls = {id(e.spot.node): e for e in events if not _is_loss(e.value.receiver)}
     return [_switch(job, event).rstrip(".") for event in calls.values()]
@@ -58,7 +61,7 @@ def _train(job: Job) -> str:
     node = loop.spot.node
     for event in job.training.trace.events:
         model = event.spot.node.func if isinstance(event.spot.node, ast.Call) else None
-        inside = loop in event.loops and not event.grad_off and not _in_model(job, event)
+        inside = loop in event.loops and not event.grad_off and not job.in_forward(event.spot.node)
         if event.value.kind != "apply" or not inside or not is_module(event.value.receiver):
             continue
         if not isinstance(model, ast.Name | ast.Attribute) or _is_loss(event.value.receiver):
@@ -82,14 +85,8 @@ def _is_loss(value: Value | None) -> bool:
 
 def _only_trains(job: Job, event: CallEvent) -> bool:
     """Whether a call of the model is never made with gradients off."""
-    same = [e for e in job.training.trace.events if e.spot.node is event.spot.node]
-    return not any(e.grad_off for e in same)
-
-
-def _in_model(job: Job, event: CallEvent) -> bool:
-    """Whether a call is inside the model's own forward pass."""
-    function = job.function_of(event.spot.node)
-    return getattr(function, "name", "") in ("forward", "__call__")
+    same_calls = [e for e in job.training.trace.events if e.spot.node is event.spot.node]
+    return not any(e.grad_off for e in same_calls)
 
 
 def _switch(job: Job, event: CallEvent) -> str:
@@ -130,10 +127,10 @@ def _outermost(job: Job, node: ast.AST) -> ast.stmt | None:
 
 
 def _trains(node: ast.AST) -> bool:
-    return any(receiver(n) is not None and called(n) in ("backward", "step") for n in ast.walk(node))
+    return any(receiver(n) is not None and last_name(n) in ("backward", "step") for n in ast.walk(node))
 
 
 def _trained_again(job: Job) -> bool:
     """Whether train() is called in a loop around the training, so that it is switched back each time."""
-    loops = {loop for one in job.iterations() for loop in one.step.event.loops}
+    loops = {loop for iteration in job.iterations() for loop in iteration.step.event.loops}
     return any(loops & set(e.loops) for e in job.training.trace.methods("train"))

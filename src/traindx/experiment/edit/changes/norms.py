@@ -10,7 +10,7 @@ from traindx.evidence.inside import facts, word
 from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.keras import all_layers, hidden, layer_text, uses_keras
 from traindx.experiment.edit.layers import add_layer
-from traindx.experiment.edit.nodes import written
+from traindx.experiment.edit.nodes import argument_node
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_sources import inputs_of
 from traindx.source.flow import parametric
@@ -40,16 +40,18 @@ def insert_norm(job: Job, values: Mapping[str, Scalar]) -> str:
     hidden = _hidden(job)
     if not hidden:
         raise Uncertain("No hidden layers that could be normalised was found in the script.")
-    return sentence([_normalised(job, one, kind) for one in hidden])
+    return sentence([_normalised(job, layer, kind) for layer in hidden])
 
 
 def _in_keras(job: Job, norm: str) -> str:
     present = [
-        one for one in all_layers(job) if one.short.endswith("Normalization") and one.short != "Normalization"
+        layer
+        for layer in all_layers(job)
+        if layer.short.endswith("Normalization") and layer.short != "Normalization"
     ]
     if present:
         raise Uncertain("The model has normalisation layers already.", present[0].spot)
-    return sentence([add_layer(job, one, layer_text(job, one, norm)) for one in map(call_of, hidden(job))])
+    return sentence([add_layer(job, call, layer_text(job, call, norm)) for call in map(call_of, hidden(job))])
 
 
 def _hidden(job: Job) -> list[Made]:
@@ -63,26 +65,26 @@ def _hidden(job: Job) -> list[Made]:
     visited: set[tuple[int, bool]] = set()
     normed: set[int] = set()
     while waiting and len(visited) < 20_000:
-        value, after = waiting.pop()
-        if (id(value), after) in visited:
+        value, is_followed = waiting.pop()
+        if (id(value), is_followed) in visited:
             continue
-        visited.add((id(value), after))
+        visited.add((id(value), is_followed))
         layer = parametric(value)
         if isinstance(layer, Made) and layer.short in _BATCH_NORMS and layer.spot is not None:
-            if after and id(value) not in normed:
+            if is_followed and id(value) not in normed:
                 hidden.setdefault(id(layer.spot.node), layer)
             else:
                 last.add(id(layer.spot.node))
         inner = inputs_of(value)
         if isinstance(layer, Made) and "Norm" in layer.short:
-            normed |= {id(one) for one in inner}
-        waiting += [(one, after or layer is not None) for one in inner]
+            normed |= {id(origin) for origin in inner}
+        waiting += [(origin, is_followed or layer is not None) for origin in inner]
     return [layer for node, layer in hidden.items() if node not in last]
 
 
 def _normalised(job: Job, layer: Made, kind: str) -> str:
     call = call_of(layer)
-    width = written(call, "out_features" if layer.short == "Linear" else "out_channels", 1)
+    width = argument_node(call, "out_features" if layer.short == "Linear" else "out_channels", 1)
     if width is None or not isinstance(
         width, ast.Name | ast.Constant | ast.Attribute | ast.Subscript | ast.BinOp
     ):

@@ -12,8 +12,8 @@ from traindx.experiment.edit.changes import value_of
 from traindx.experiment.edit.job import Job, call_of, group_values, once
 from traindx.experiment.edit.keras import KerasOptimizer, construct, keras_name, set_option, uses_keras
 from traindx.experiment.edit.keras import optimizers as keras_optimizers
-from traindx.experiment.edit.new_number import Wanted, plain
-from traindx.experiment.edit.nodes import written
+from traindx.experiment.edit.new_number import NewNumber, plain
+from traindx.experiment.edit.nodes import argument_node
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.trainers import set_in_trainer
 from traindx.experiment.edit.value_origin import change, in_group
@@ -39,20 +39,30 @@ _MOMENTUM = {"SGD": 2, "RMSprop": 5}
 def set_momentum(job: Job, values: Mapping[str, Scalar]) -> str:
     value = value_of(values, "value")
     if uses_keras(job):
-        takes = all(one.kind in ("SGD", "RMSprop") for one in keras_optimizers(job))
-        return set_option(job, "momentum" if takes else "beta_1", Wanted(value=value), r"momentum$|beta_1$")
+        takes = all(optimizer.kind in ("SGD", "RMSprop") for optimizer in keras_optimizers(job))
+        return set_option(
+            job, "momentum" if takes else "beta_1", NewNumber(value=value), r"momentum$|beta_1$"
+        )
     description = _in_trainer(job, "beta1", value)
     if description:
         return description
     descriptions = []
-    for one in job.torch_optimizers():
-        if one.short in _MOMENTUM:
-            wanted = Wanted(value=value)
+    for optimizer in job.torch_optimizers():
+        if optimizer.short in _MOMENTUM:
+            new_number = NewNumber(value=value)
             descriptions.append(
-                change(job, one, "momentum", _MOMENTUM[one.short], wanted, r"momentum$|SGD\.2$", 0.0)
+                change(
+                    job,
+                    optimizer,
+                    "momentum",
+                    _MOMENTUM[optimizer.short],
+                    new_number,
+                    r"momentum$|SGD\.2$",
+                    0.0,
+                )
             )
         else:
-            descriptions.append(_betas(job, one, value, None))
+            descriptions.append(_betas(job, optimizer, value, None))
     return sentence(descriptions)
 
 
@@ -63,8 +73,8 @@ def set_betas(job: Job, values: Mapping[str, Scalar]) -> str:
         return _keras_betas(job, {"beta_1": first, "beta_2": second})
     in_trainer = [_in_trainer(job, "beta1", first), _in_trainer(job, "beta2", second)]
     if any(in_trainer):
-        return " ".join(one for one in in_trainer if one)
-    return sentence(_betas(job, one, first, second) for one in job.torch_optimizers())
+        return " ".join(description for description in in_trainer if description)
+    return sentence(_betas(job, optimizer, first, second) for optimizer in job.torch_optimizers())
 
 
 def _keras_betas(job: Job, betas: Mapping[str, float | None]) -> str:
@@ -73,9 +83,9 @@ def _keras_betas(job: Job, betas: Mapping[str, float | None]) -> str:
     for name, value in betas.items():
         try:
             if value is not None:
-                descriptions.append(set_option(job, name, Wanted(value=value), rf"{name}$"))
-        except Uncertain as why:
-            already = why
+                descriptions.append(set_option(job, name, NewNumber(value=value), rf"{name}$"))
+        except Uncertain as error:
+            already = error
     if not descriptions and already is not None:
         raise already
     return " ".join(descriptions)
@@ -89,9 +99,9 @@ def _betas(job: Job, optimizer: Made, first: float | None, second: float | None)
     pair = _pair(betas) if betas is not None else (0.9, 0.999)
     if pair is None:
         raise Uncertain(f"Set the betas that line {call.lineno} gives to the optimizer.", optimizer.spot)
-    wanted = (first if first is not None else pair[0], second if second is not None else pair[1])
-    new = f"({plain(wanted[0])}, {plain(wanted[1])})"
-    place, line = written(call, "betas", 2), call.lineno
+    new_betas = (first if first is not None else pair[0], second if second is not None else pair[1])
+    new = f"({plain(new_betas[0])}, {plain(new_betas[1])})"
+    place, line = argument_node(call, "betas", 2), call.lineno
     node = betas.spot.node if isinstance(betas, ListValue) and betas.spot is not None else None
     if isinstance(node, ast.Tuple | ast.List):
         line = node.lineno
@@ -104,8 +114,8 @@ def _betas(job: Job, optimizer: Made, first: float | None, second: float | None)
 
 
 def _pair(value: Value | None) -> tuple[float, float] | None:
-    for one in options(value):
-        numbers = [number(item) for item in one.items] if isinstance(one, ListValue) else []
+    for option in options(value):
+        numbers = [number(item) for item in option.items] if isinstance(option, ListValue) else []
         match numbers:
             case [float(first), float(second)]:
                 return first, second
@@ -115,49 +125,52 @@ def _pair(value: Value | None) -> tuple[float, float] | None:
 def set_eps(job: Job, values: Mapping[str, Scalar]) -> str:
     value = value_of(values, "value")
     if uses_keras(job):
-        return set_option(job, "epsilon", Wanted(value=value), r"epsilon$")
-    return _in_trainer(job, "eps", value) or _each(job, "eps", value)
+        return set_option(job, "epsilon", NewNumber(value=value), r"epsilon$")
+    return _in_trainer(job, "eps", value) or _set_for_each(job, "eps", value)
 
 
 def set_weight_decay(job: Job, values: Mapping[str, Scalar]) -> str:
     value = value_of(values, "value")
     if uses_keras(job):
         return _penalties(job, value) or set_option(
-            job, "weight_decay", Wanted(value=value), r"weight_decay$|wd$|decay$"
+            job, "weight_decay", NewNumber(value=value), r"weight_decay$|wd$|decay$"
         )
-    return _in_trainer(job, "weight_decay", value) or _each(job, "weight_decay", value)
+    return _in_trainer(job, "weight_decay", value) or _set_for_each(job, "weight_decay", value)
 
 
 def _in_trainer(job: Job, name: str, value: float | None) -> str:
     """A setting of the optimizer that a trainer makes; empty where the script makes one itself."""
     if value is None or job.optimizers():
         return ""
-    return set_in_trainer(job, name, Wanted(value=value))
+    return set_in_trainer(job, name, NewNumber(value=value))
 
 
 def _penalties(job: Job, value: float) -> str:
     """The L2 penalties of Keras' layers, which are its older way to decay weights; empty without any."""
-    found = [e.value for e in once(job.calls(lambda made: made.name.lower() in _PENALTIES))]
-    wanted, like = Wanted(value=value), r"l2|reg|\.0$|decay"
-    changed = [change(job, made, "l2", _PENALTIES[made.name.lower()], wanted, like, 0.01) for made in found]
+    penalties = [e.value for e in once(job.calls(lambda call: call.name.lower() in _PENALTIES))]
+    new_number, like = NewNumber(value=value), r"l2|reg|\.0$|decay"
+    changed = [
+        change(job, penalty, "l2", _PENALTIES[penalty.name.lower()], new_number, like, 0.01)
+        for penalty in penalties
+    ]
     return sentence(changed) if changed else ""
 
 
-def _each(job: Job, name: str, value: float) -> str:
+def _set_for_each(job: Job, name: str, value: float) -> str:
     descriptions = []
-    for one in job.torch_optimizers():
-        if one.short not in _TAKES[name]:
-            raise Uncertain(f"{one.short} takes no {name}.", one.spot)
+    for optimizer in job.torch_optimizers():
+        if optimizer.short not in _TAKES[name]:
+            raise Uncertain(f"{optimizer.short} takes no {name}.", optimizer.spot)
         # Groups with zeros are exempt on purpose.
-        groups = [group for group in group_values(one, name) if number(group) != 0]
-        if groups and not (len(groups) == 1 and one.argument(-1, name) is None):
-            raise Uncertain(f"Several groups have their own {name}: set each to {value:g}.", one.spot)
+        groups = [group for group in group_values(optimizer, name) if number(group) != 0]
+        if groups and not (len(groups) == 1 and optimizer.argument(-1, name) is None):
+            raise Uncertain(f"Several groups have their own {name}: set each to {value:g}.", optimizer.spot)
         if groups:
-            descriptions.append(in_group(job, name, groups[0], Wanted(value=value)))
+            descriptions.append(in_group(job, name, groups[0], NewNumber(value=value)))
         else:
-            usual = _DEFAULTS.get(f"{one.short}.{name}", _DEFAULTS[name])
+            default = _DEFAULTS.get(f"{optimizer.short}.{name}", _DEFAULTS[name])
             like = rf"{name}$|wd$|decay$"
-            descriptions.append(change(job, one, name, -1, Wanted(value=value), like, usual))
+            descriptions.append(change(job, optimizer, name, -1, NewNumber(value=value), like, default))
     return sentence(descriptions)
 
 
@@ -167,49 +180,53 @@ def swap_optimizer(job: Job, values: Mapping[str, Scalar]) -> str:
     if name is None:
         raise ValueError(f"no such optimizer: {values.get('name')!r}")
     if uses_keras(job):
-        found = keras_optimizers(job)
-        return sentence(_swapped_in_keras(job, one, name, values.get("lr")) for one in found)
-    return sentence(_swapped(job, one, name, values.get("lr")) for one in job.torch_optimizers())
+        optimizers = keras_optimizers(job)
+        return sentence(_swapped_in_keras(job, optimizer, name, values.get("lr")) for optimizer in optimizers)
+    return sentence(_swapped(job, optimizer, name, values.get("lr")) for optimizer in job.torch_optimizers())
 
 
-def _swapped_in_keras(job: Job, one: KerasOptimizer, name: str, lr: Scalar) -> str:
+def _swapped_in_keras(job: Job, optimizer: KerasOptimizer, name: str, lr: Scalar) -> str:
     """Another optimizer of Keras, with the rate asked for, else with the one the script gives."""
-    if one.kind == name:
-        raise Uncertain(f"{name} is used already.", one.call.spot)
-    if one.named:
-        rate = lr if isinstance(lr, int | float) else one.default("learning_rate") or 1e-3
-        return construct(job, replace(one, kind=name), "learning_rate", plain(float(rate)))
-    call = call_of(one.call)
-    given = written(call, "learning_rate", 0)
+    if optimizer.kind == name:
+        raise Uncertain(f"{name} is used already.", optimizer.call.spot)
+    if optimizer.named:
+        rate = lr if isinstance(lr, int | float) else optimizer.default("learning_rate") or 1e-3
+        return construct(job, replace(optimizer, kind=name), "learning_rate", plain(float(rate)))
+    call = call_of(optimizer.call)
+    rate_node = argument_node(call, "learning_rate", 0)
     rate_text = plain(float(lr)) if isinstance(lr, int | float) else None
-    rate_text = rate_text or (job.draft.text(given) if given is not None else None)
+    rate_text = rate_text or (job.draft.text(rate_node) if rate_node is not None else None)
     maker = keras_name(job, call, f"keras.optimizers.{name}")
     job.draft.replace(call, f"{maker}({f'learning_rate={rate_text}' if rate_text else ''})")
-    return f"{one.kind} -> {name} in line {call.lineno}"
+    return f"{optimizer.kind} -> {name} in line {call.lineno}"
 
 
 def _swapped(job: Job, optimizer: Made, name: str, lr: Scalar) -> str:
     call = call_of(optimizer)
     if optimizer.short == name:
         raise Uncertain(f"Line {call.lineno} uses {name} already.", optimizer.spot)
-    if optimizer.open or len(call.args) > 2 or any(isinstance(one, ast.Starred) for one in call.args):
+    if (
+        optimizer.open
+        or len(call.args) > 2
+        or any(isinstance(argument, ast.Starred) for argument in call.args)
+    ):
         raise Uncertain(f"Use {name} in line {call.lineno} instead of {optimizer.short}.", optimizer.spot)
-    positional = [job.draft.text(one) for one in call.args]
+    positional = [job.draft.text(argument) for argument in call.args]
     keywords = _settings(job, optimizer, name)
     if lr is not None:
         keywords.pop("lr", None)
         keywords = {"lr": plain(float(lr)) if isinstance(lr, int | float) else str(lr), **keywords}
         positional = positional[:1]
     new = _maker_of(job, optimizer, name)
-    same = len(positional) + len(keywords) == len(call.args) + len(call.keywords) and lr is None
-    if same and isinstance(call.func, ast.Attribute | ast.Name):
+    keeps_arguments = len(positional) + len(keywords) == len(call.args) + len(call.keywords) and lr is None
+    if keeps_arguments and isinstance(call.func, ast.Attribute | ast.Name):
         job.draft.replace(call.func, new)
     else:
-        settings = [f"{one}={text}" for one, text in keywords.items()]
+        settings = [f"{key}={text}" for key, text in keywords.items()]
         job.draft.replace(call, f"{new}({', '.join([*positional, *settings])})")
-    named = isinstance(call.func, ast.Attribute | ast.Name)
+    is_named = isinstance(call.func, ast.Attribute | ast.Name)
     return f"{optimizer.short} -> {name} in line {call.lineno}" + (
-        "" if named else ", whatever the settings name"
+        "" if is_named else ", whatever the settings name"
     )
 
 
@@ -225,15 +242,17 @@ def _maker_of(job: Job, optimizer: Made, name: str) -> str:
 def _settings(job: Job, optimizer: Made, name: str) -> dict[str, str]:
     """What a call gives by name, unpacked or not, as far as another optimizer knows it."""
     call = call_of(optimizer)
-    own = {one.arg: job.draft.text(one.value) for one in call.keywords if one.arg is not None}
+    own_texts = {
+        keyword.arg: job.draft.text(keyword.value) for keyword in call.keywords if keyword.arg is not None
+    }
     texts = {}
-    for one, value in optimizer.keywords.items():
-        if one not in _SHARED | _OWN[name]:
+    for key, value in optimizer.keywords.items():
+        if key not in _SHARED | _OWN[name]:
             continue
-        text = own.get(one)
+        text = own_texts.get(key)
         if text is None and value.spot is not None and isinstance(value, Const | ListValue):
             text = job.draft.text(value.spot.node)
         if text is None:
             raise Uncertain(f"Use {name} in line {call.lineno} instead of {optimizer.short}.", optimizer.spot)
-        texts[one] = text
+        texts[key] = text
     return texts

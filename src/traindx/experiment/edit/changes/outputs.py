@@ -10,7 +10,7 @@ from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.keras import uses_keras
 from traindx.experiment.edit.keras_outputs import fit_to_loss, fit_to_targets
 from traindx.experiment.edit.lint_edits import take_edits
-from traindx.experiment.edit.nodes import called, receiver
+from traindx.experiment.edit.nodes import last_name, receiver
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_sources import anything, behind
 from traindx.source.flow import activation_spot
@@ -39,7 +39,7 @@ def pass_logits(job: Job) -> str:
         return "The loss that takes raw outputs is used: " + texts[0]
     logged = _activations([x for x in job.training.losses if x.kind in ("nll_loss", "kl_div")], {"softmax"})
     if logged:
-        return sentence(_logarithm(job, one) for one in logged)
+        return sentence(_logarithm(job, activation) for activation in logged)
     raise Uncertain("No softmax or sigmoid before a loss that applies it itself was found in the script.")
 
 
@@ -51,11 +51,11 @@ def _logarithm(job: Job, activation: Made) -> str:
     for user in _users(job, node):
         if operation(user) not in _ORDER | {"nll_loss", "kl_div"}:
             raise Uncertain("This line uses the probabilities: apply exp() here.", user.spot)
-    new = {"softmax": "log_softmax", "Softmax": "LogSoftmax"}.get(called(node))
+    new = {"softmax": "log_softmax", "Softmax": "LogSoftmax"}.get(last_name(node))
     if new is None or not isinstance(node, ast.Call) or receiver(node) is None:
         raise Uncertain("Use log_softmax here.", spot)
     job.draft.rename(node.func, new)
-    return f"{called(node)} -> {new} in line {spot.line}"
+    return f"{last_name(node)} -> {new} in line {spot.line}"
 
 
 def drop_output_activation(job: Job) -> str:
@@ -75,7 +75,7 @@ def _activations(losses: list[LossCall], kinds: set[str]) -> list[Made]:
     """The activation before each loss, when every way to the loss passes through one."""
     activations: dict[int, Made] = {}
     for loss in losses:
-        ways = [unshaped(one) for one in options(unshaped(loss.given))]
+        ways = [unshaped(option) for option in options(unshaped(loss.given))]
         if not ways or not all(operation(way) in kinds for way in ways):
             continue
         for way in ways:
@@ -87,12 +87,12 @@ def _activations(losses: list[LossCall], kinds: set[str]) -> list[Made]:
 
 def _dropped(job: Job, activations: list[Made], *, probabilities: bool) -> str:
     descriptions = []
-    for one in activations:
-        spot = activation_spot(one)
+    for activation in activations:
+        spot = activation_spot(activation)
         assert spot is not None
         if probabilities:
-            descriptions += _other_uses(job, one, spot.node)
-        descriptions.insert(0, _take_out(job, one, spot))
+            descriptions += _other_uses(job, activation, spot.node)
+        descriptions.insert(0, _take_out(job, activation, spot))
     return sentence(descriptions)
 
 
@@ -124,7 +124,7 @@ def _layer_out(job: Job, node: ast.AST, name: str) -> str:
     """A layer of a sequence left out; one that has a name of its own does nothing."""
     around = job.parent(node)
     line = getattr(node, "lineno", 0)
-    sequence = called(around) == "Sequential" and not _indexed(job.file(node))
+    sequence = last_name(around) == "Sequential" and not _indexed(job.file(node))
     if sequence and isinstance(around, ast.Call) and node in around.args and len(around.args) > 1:
         job.draft.rewrite(around, without(job.draft.text(around), [around.args.index(node)]))
         return f"the {name} in line {line} is removed"
@@ -165,7 +165,7 @@ def _users(job: Job, node: ast.AST) -> Iterator[Made]:
     events = {id(e.value): e for e in job.training.trace.events}
     places: set[int] = set()
     for value in behind(anything(job.training.trace)):
-        if not isinstance(value, Made) or not any(_comes_from(one, node) for one in parents(value)):
+        if not isinstance(value, Made) or not any(_comes_from(parent, node) for parent in parents(value)):
             continue
         event, layer = events.get(id(value)), activation_spot(value) if value.kind == "apply" else None
         loss = loss_call(event) if event is not None else None
@@ -190,7 +190,7 @@ def _comes_from(value: Value, node: ast.AST, depth: int = 20) -> bool:
     """Whether a value is an activation's output, perhaps reshaped."""
     for _ in range(depth):
         if isinstance(value, Either):
-            return any(_comes_from(one, node, depth - 1) for one in value.options)
+            return any(_comes_from(option, node, depth - 1) for option in value.options)
         if not isinstance(value, Made):
             return False
         spot = activation_spot(value) if operation(value) in _BOUNDED else None
@@ -205,8 +205,10 @@ def _comes_from(value: Value, node: ast.AST, depth: int = 20) -> bool:
 def _threshold(job: Job, activation: Made, user: Made) -> str:
     """`p > 0.5` becomes `logit > 0`."""
     spot = user.spot
-    limits = [one for one in user.args if isinstance(one, Const) and number(one) is not None]
-    half = operation(activation) == "sigmoid" and [number(one) for one in limits] == [0.5]
+    limits = [
+        argument for argument in user.args if isinstance(argument, Const) and number(argument) is not None
+    ]
+    half = operation(activation) == "sigmoid" and [number(limit) for limit in limits] == [0.5]
     plain = spot is not None and isinstance(spot.node, ast.Compare) and len(spot.node.ops) == 1
     limit = limits[0].spot if half and plain else None
     if limit is None or spot is None or limit.node not in ast.walk(spot.node):

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.keras import all_layers, uses_keras
 from traindx.experiment.edit.lint_edits import take_edits
-from traindx.experiment.edit.nodes import called, receiver
+from traindx.experiment.edit.nodes import last_name, receiver
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.scopes import usable
 from traindx.source.execution import Binding
@@ -42,16 +42,16 @@ def _unfrozen(job: Job) -> str:
             job.draft.replace(binding.value.spot.node, "True")
             descriptions.append(f"trainable = True in line {binding.value.spot.line}")
     for layer in all_layers(job):
-        given = layer.keywords.get("trainable")
-        if isinstance(given, Const) and given.value is False and given.spot is not None:
-            job.draft.replace(given.spot.node, "True")
-            descriptions.append(f"trainable=True in line {given.spot.line}")
+        argument = layer.keywords.get("trainable")
+        if isinstance(argument, Const) and argument.value is False and argument.spot is not None:
+            job.draft.replace(argument.spot.node, "True")
+            descriptions.append(f"trainable=True in line {argument.spot.line}")
     return sentence(descriptions, "Which layers are not trained cannot be determined from the script.")
 
 
 def _built_too_early(job: Job) -> str:
     """An optimizer built before a layer was replaced is built after it instead."""
-    lost = {id(one) for one in _lost(job)}
+    lost = {id(layer) for layer in _lost(job)}
     events = {id(e.value): e for e in job.training.trace.events}
     for optimizer in job.optimizers():
         built = events.get(id(optimizer))
@@ -71,10 +71,10 @@ def _built_after(job: Job, optimizer: Made, binding: Binding) -> str:
     name = job.bound_name(call)
     text = job.draft.text(built)
     root = text.partition("(")[2].partition(".")[0]
-    same = binding.spot.source is job.file(call) and job.parent(built) is job.parent(replacing)
+    same_block = binding.spot.source is job.file(call) and job.parent(built) is job.parent(replacing)
     refers = job.draft.text(replacing).startswith(f"{root}.") and root.isidentifier()
-    movable = same and isinstance(name, ast.Name) and refers and "\n" not in text
-    if not movable or _used_between(job.file(call).tree, called(name), built, replacing):
+    movable = same_block and isinstance(name, ast.Name) and refers and "\n" not in text
+    if not movable or _used_between(job.file(call).tree, last_name(name), built, replacing):
         raise Uncertain("Build the optimizer after this line.", binding.spot)
     job.draft.remove(built)
     job.draft.after(replacing, text)
@@ -93,15 +93,17 @@ def _left_out(job: Job) -> str:
     if not lost:
         return ""
     owners = _owners(job, lost)
-    if any(_lent(job, one) for one in owners):
+    if any(_lent(job, owner) for owner in owners):
         raise Uncertain(
             "If this module is meant to learn, give its parameters to an optimizer.", owners[0].spot
         )
     if len(optimizers) > 1:
         return _mistaken(job, optimizers, owners)
-    inner = any(b.value is one and b.owner is not None for b in job.training.trace.bindings for one in owners)
+    inner = any(
+        b.value is owner and b.owner is not None for b in job.training.trace.bindings for owner in owners
+    )
     if inner or not _simply_given(job, optimizers[0]):
-        return _added(job, optimizers[0], owners)
+        return _add_group(job, optimizers[0], owners)
     return _given_too(job, optimizers[0], owners)
 
 
@@ -112,9 +114,9 @@ def _lost(job: Job) -> list[Value]:
         layer
         for backward in job.training.backwards
         if backward.loops and not backward.handed
-        for one in [backward.value.args[0] if backward.value.kind == "call" else backward.value.receiver]
-        if one is not None
-        for layer in reach(one).alive
+        for root in [backward.value.args[0] if backward.value.kind == "call" else backward.value.receiver]
+        if root is not None
+        for layer in reach(root).alive
         if id(layer) not in trained and id(layer) not in still
     ]
 
@@ -122,7 +124,7 @@ def _lost(job: Job) -> list[Value]:
 def _lent(job: Job, module: Value) -> bool:
     """Whether a module is used but not trained: pretrained, or in eval mode only."""
     ready = isinstance(module, Made) and is_model_library(module.name)
-    trained = {id(m) for one in job.optimizers() for m in sources(one)}
+    trained = {id(m) for optimizer in job.optimizers() for m in sources(optimizer)}
     still = any(module in options(e.value.receiver) for e in job.training.trace.methods("eval"))
     return ready or (still and id(module) not in trained)
 
@@ -133,9 +135,9 @@ def _owners(job: Job, layers: list[Value]) -> list[Value]:
     owners: dict[int, Value] = {}
     for layer in layers:
         holders = [b.value for b in job.training.trace.bindings if b.owner is None and _holds(b.value, layer)]
-        free = [one for one in holders if not any(id(p) in trained for p in [one, *parts(one)])]
-        whole = [one for one in holders if one not in free]
-        chosen = whole[0] if whole and _holds_all(job, whole[0]) else free[0] if free else None
+        free = [holder for holder in holders if not any(id(p) in trained for p in [holder, *parts(holder)])]
+        complete = [holder for holder in holders if holder not in free]
+        chosen = complete[0] if complete and _holds_all(job, complete[0]) else free[0] if free else None
         chosen = chosen or _part(job, layer, trained)
         if chosen is None:
             raise Uncertain(_GIVE, layer.spot)
@@ -146,8 +148,12 @@ def _owners(job: Job, layers: list[Value]) -> list[Value]:
 def _part(job: Job, layer: Value, trained: Collection[int]) -> Value | None:
     """The largest part of a module that holds a layer, and nothing that is trained already."""
     inner = [b.value for b in job.training.trace.bindings if b.owner is not None and _holds(b.value, layer)]
-    free = [one for one in inner if not any(id(p) in trained and _layer(p) for p in [one, *parts(one)])]
-    return max(free, key=lambda one: len(list(parts(one))), default=None)
+    free = [
+        module
+        for module in inner
+        if not any(id(p) in trained and _layer(p) for p in [module, *parts(module)])
+    ]
+    return max(free, key=lambda module: len(list(parts(module))), default=None)
 
 
 def _layer(value: Value) -> bool:
@@ -156,14 +162,14 @@ def _layer(value: Value) -> bool:
 
 def _holds(module: Value, layer: Value) -> bool:
     is_module = isinstance(module, Instance) or (isinstance(module, Made) and module.kind == "call")
-    return is_module and (module is layer or any(one is layer for one in parts(module)))
+    return is_module and (module is layer or any(part is layer for part in parts(module)))
 
 
 def _holds_all(job: Job, module: Value) -> bool:
     """Whether one module holds everything that the optimizers were given."""
-    modules = [m for one in job.optimizers() for m in sources(one)]
+    modules = [m for optimizer in job.optimizers() for m in sources(optimizer)]
     inner = {id(module), *(id(p) for p in parts(module))}
-    return bool(modules) and all(id(one) in inner for one in modules)
+    return bool(modules) and all(id(source) in inner for source in modules)
 
 
 def _simply_given(job: Job, optimizer: Made) -> bool:
@@ -173,13 +179,13 @@ def _simply_given(job: Job, optimizer: Made) -> bool:
     return isinstance(first, ast.Call) and job.draft.text(first).count("(") == 1
 
 
-def _added(job: Job, made: Made, owners: list[Value]) -> str:
+def _add_group(job: Job, made: Made, owners: list[Value]) -> str:
     """Modules as a further group of an optimizer, with the rate of its first."""
     call = call_of(made)
     name, built = job.bound_name(call), job.statement_of(call)
-    paths = [path for one in owners if (path := _path(job, one, call)) is not None]
-    whole = any(_holds_all(job, one) for one in owners)
-    if name is None or len(paths) < len(owners) or whole or _frozen_inside(job, owners):
+    paths = [path for owner in owners if (path := _path(job, owner, call)) is not None]
+    is_complete = any(_holds_all(job, owner) for owner in owners)
+    if name is None or len(paths) < len(owners) or is_complete or _frozen_inside(job, owners):
         raise Uncertain(_GIVE, owners[0].spot)
     optimizer = job.draft.text(name)
     for path in paths:
@@ -206,24 +212,24 @@ def _path(job: Job, module: Value, here: ast.Call, deep: int = 4) -> str | None:
 
 def _given_too(job: Job, optimizer: Made, owners: list[Value]) -> str:
     call = call_of(optimizer)
-    names = [name for one in owners if (name := _path(job, one, call)) is not None]
+    names = [name for owner in owners if (name := _path(job, owner, call)) is not None]
     if len(names) < len(owners):
         raise Uncertain(_GIVE, owners[0].spot)
-    whole = [n for n, one in zip(names, owners, strict=True) if _holds_all(job, one)]
+    complete = [name for name, owner in zip(names, owners, strict=True) if _holds_all(job, owner)]
     trained = {id(part) for m in sources(optimizer) for part in (m, *parts(m))}
-    double = any(id(part) in trained for one in owners for part in (one, *parts(one)))
-    if _frozen_inside(job, owners) or (double and not whole):
+    double = any(id(part) in trained for owner in owners for part in (owner, *parts(owner)))
+    if _frozen_inside(job, owners) or (double and not complete):
         raise Uncertain(_GIVE, owners[0].spot)
-    if whole:
-        job.draft.replace(call.args[0], f"{whole[0]}.parameters()")
-        return f"The optimizer of line {call.lineno} gets all parameters of {whole[0]}."
+    if complete:
+        job.draft.replace(call.args[0], f"{complete[0]}.parameters()")
+        return f"The optimizer of line {call.lineno} gets all parameters of {complete[0]}."
     job.draft.wrap(call.args[0], "[*", "".join(f", *{name}.parameters()" for name in names) + "]")
     return f"The optimizer of line {call.lineno} gets the parameters of {', '.join(names)}, too."
 
 
 def _frozen_inside(job: Job, owners: list[Value]) -> bool:
     still = frozen(job.training)
-    return any(id(part) in still for one in owners for part in (one, *parts(one)))
+    return any(id(part) in still for owner in owners for part in (owner, *parts(owner)))
 
 
 def _mistaken(job: Job, optimizers: list[Made], owners: list[Value]) -> str:
@@ -231,22 +237,22 @@ def _mistaken(job: Job, optimizers: list[Made], owners: list[Value]) -> str:
     spot = owners[0].spot
     name = job.bound_name(spot.node) if spot is not None else None
     doubles = [
-        (one, other)
-        for one in optimizers
+        (optimizer, other)
+        for optimizer in optimizers
         for other in optimizers
-        if one is not other
-        and {id(s) for s in sources(one)} == {id(s) for s in sources(other)}
-        and sources(one)
+        if optimizer is not other
+        and {id(s) for s in sources(optimizer)} == {id(s) for s in sources(other)}
+        and sources(optimizer)
     ]
     if len(owners) != 1 or not doubles or not isinstance(name, ast.Name):
         raise Uncertain("Give these parameters to the optimizer that is meant for them.", owners[0].spot)
     fitting = []
-    for one, _ in doubles:
-        call = call_of(one)
+    for optimizer, _ in doubles:
+        call = call_of(optimizer)
         bound = job.bound_name(call)
         end = bound.id.lower().rpartition("_")[2] if isinstance(bound, ast.Name) else ""
         if end and (end == name.id.lower() or name.id.lower().startswith(end)):
-            fitting.append(one)
+            fitting.append(optimizer)
     if len(fitting) != 1:
         raise Uncertain(
             f"Give the parameters of {name.id} to the optimizer that is meant for them.", owners[0].spot
@@ -267,10 +273,10 @@ def _cut(job: Job) -> str:
     for backward in job.training.backwards:
         loss = backward.value.receiver if backward.value.kind == "method" else None
         reached = reach(loss) if loss is not None else None
-        alive = {id(one) for one in reached.alive} if reached is not None else set()
+        alive = {id(layer) for layer in reached.alive} if reached is not None else set()
         for layer, by in reached.cut if reached is not None else ():
-            meant = id(layer) in trained and id(layer) not in alive | still
-            if meant and by.kind == "method" and by.name == "detach" and by.spot is not None and cuts(by):
+            is_defect = id(layer) in trained and id(layer) not in alive | still
+            if is_defect and by.kind == "method" and by.name == "detach" and by.spot is not None and cuts(by):
                 detached[id(by.spot.node)] = by.spot
     chosen = [s for s in detached.values() if getattr(job.function_of(s.node), "name", "") == "forward"]
     if len(chosen) != 1 or not job.iterations():

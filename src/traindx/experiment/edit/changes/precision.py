@@ -57,16 +57,20 @@ def _in_trainer(job: Job, to: str) -> list[str]:
         new = _PRECISIONS[setting.framework, to]
         return [write_in_trainer(job, setting, new)] if word_of(setting) != new.strip('"') else []
     flags = {name: trainer_setting(trace, name) for name in ("fp16", "bf16")}
-    given = {name: one for name, one in flags.items() if one is not None and word_of(one) == "True"}
-    wanted = ["bf16"] if to == "bf16" and "fp16" in given else []
-    descriptions = [write_in_trainer(job, one, "False") for name, one in given.items() if name not in wanted]
+    enabled = {name: flag for name, flag in flags.items() if flag is not None and word_of(flag) == "True"}
+    needed = ["bf16"] if to == "bf16" and "fp16" in enabled else []
+    descriptions = [
+        write_in_trainer(job, flag, "False") for name, flag in enabled.items() if name not in needed
+    ]
     return descriptions + [
-        write_in_trainer(job, one, "True") for name in wanted if (one := flags[name]) and name not in given
+        write_in_trainer(job, flag, "True")
+        for name in needed
+        if (flag := flags[name]) and name not in enabled
     ]
 
 
 def autocasts(job: Job) -> list[CallEvent]:
-    return once(job.calls(lambda made: made.short == "autocast"))
+    return once(job.calls(lambda call: call.short == "autocast"))
 
 
 def _switch_off(job: Job) -> list[str]:

@@ -29,8 +29,8 @@ def drop_outliers(job: Job, values: Mapping[str, Scalar]) -> str:
         if event.value.kind == "apply" and is_module(event.value.receiver) and event.loops
     ]
     loops = {id(loop.spot.node): loop.spot for event in calls if (loop := _batches(event)) is not None}
-    named = [_names(spot.node) for spot in loops.values()]
-    if loops and all(named) and all(_batches(event) is not None for event in calls):
+    batch_names = [_names(spot.node) for spot in loops.values()]
+    if loops and all(batch_names) and all(_batches(event) is not None for event in calls):
         return _of_batches(job, list(loops.values()), limit)
     return _of_datasets(job, limit)
 
@@ -58,7 +58,7 @@ def _of_batches(job: Job, spots: list[Spot], limit: float) -> str:
             f"{keep} = {names[0]}.flatten(1).abs().amax(1) <= {limit:g}",
             f"{', '.join(names)} = {', '.join(f'{name}[{keep}]' for name in names)}",
         )
-    return f"{_which(limit)} are removed in the loop of line {_lines(spot.line for spot in spots)}."
+    return f"{_description(limit)} are removed in the loop of line {_lines(spot.line for spot in spots)}."
 
 
 def _of_datasets(job: Job, limit: float) -> str:
@@ -70,7 +70,7 @@ def _of_datasets(job: Job, limit: float) -> str:
         raise Uncertain(words, calls[0])
     name = job.fresh(calls[0], "samples_within")
     subset = job.spelled(calls[0], "torch.utils.data.Subset")
-    [top] = [one for one in job.ancestors(calls[0]) if isinstance(job.parent(one), ast.Module)]
+    [top] = [ancestor for ancestor in job.ancestors(calls[0]) if isinstance(job.parent(ancestor), ast.Module)]
     assert isinstance(top, ast.stmt)
     job.draft.before(
         top,
@@ -83,10 +83,10 @@ def _of_datasets(job: Job, limit: float) -> str:
     for call in calls:
         job.draft.replace(call.args[0], f"{name}({job.draft.text(call.args[0])}, {limit:g})")
     lines = _lines(call.lineno for call in calls)
-    return f"{_which(limit)} are removed from the datasets in line {lines}."
+    return f"{_description(limit)} are removed from the datasets in line {lines}."
 
 
-def _which(limit: float) -> str:
+def _description(limit: float) -> str:
     return "Samples that are not finite" if limit >= _ANY else f"Samples beyond {limit:g}, or not finite,"
 
 
@@ -99,5 +99,5 @@ def _names(node: ast.AST) -> list[str]:
     parts = node.target.elts if isinstance(node, ast.For) and isinstance(node.target, ast.Tuple) else []
     if len(parts) == 2 and isinstance(parts[1], ast.Tuple):
         parts = parts[1].elts
-    names = [one.id for one in parts if isinstance(one, ast.Name)]
+    names = [part.id for part in parts if isinstance(part, ast.Name)]
     return names if len(names) == len(parts) and len(names) > 1 else []

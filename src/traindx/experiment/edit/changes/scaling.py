@@ -6,7 +6,7 @@ import ast
 
 from traindx.experiment.edit.changes.precision import HALF, autocasts
 from traindx.experiment.edit.job import Job, call_of, once
-from traindx.experiment.edit.nodes import receiver, written
+from traindx.experiment.edit.nodes import argument_node, receiver
 from traindx.experiment.edit.result import Uncertain
 from traindx.experiment.edit.scopes import stepped
 from traindx.source.execution import CallEvent
@@ -34,8 +34,8 @@ def scale_loss(job: Job) -> str:
     if len(optimizers) != 1 or not iterations:
         raise Uncertain(_WORDS, casts[0].spot)
     call = call_of(optimizers[0])
-    here = job.function_of(call)
-    if any(job.function_of(one.step.event.spot.node) is not here for one in iterations):
+    function = job.function_of(call)
+    if any(job.function_of(iteration.step.event.spot.node) is not function for iteration in iterations):
         raise Uncertain(_WORDS, iterations[0].step.event.spot)
     if not isinstance(job.bound_name(call), ast.Name):
         raise Uncertain(_WORDS, optimizers[0].spot)
@@ -43,7 +43,7 @@ def scale_loss(job: Job) -> str:
     job.draft.after(job.statement_of(call), f"{scaler} = {_scaler(job, casts[0])}")
     for iteration in iterations:
         _use(job, iteration, scaler)
-    lines = ", ".join(str(one.step.event.spot.line) for one in iterations)
+    lines = ", ".join(str(iteration.step.event.spot.line) for iteration in iterations)
     return f"A GradScaler after line {call.lineno}, used for the backward pass and the step of line {lines}."
 
 
@@ -61,7 +61,7 @@ def _scaler(job: Job, cast: CallEvent) -> str:
     call = call_of(cast.value)
     if "cuda" in cast.value.name:
         return f"{job.spelled(call, 'torch.cuda.amp.GradScaler')}()"
-    device = written(call, "device_type", 0)
+    device = argument_node(call, "device_type", 0)
     text = job.draft.text(device) if isinstance(device, ast.Constant) else '"cuda"'
     return f"{job.spelled(call, 'torch.amp.GradScaler')}({text})"
 

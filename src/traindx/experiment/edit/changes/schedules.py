@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from traindx.core.nouns import Scalar
 from traindx.experiment.edit.changes import value_of
 from traindx.experiment.edit.job import Job, call_of, group_values
-from traindx.experiment.edit.keras import construct, keras_name, uses_keras
+from traindx.experiment.edit.keras import call_text, construct, uses_keras
 from traindx.experiment.edit.keras import optimizers as keras_optimizers
-from traindx.experiment.edit.new_number import Wanted, plain
-from traindx.experiment.edit.nodes import written
+from traindx.experiment.edit.new_number import NewNumber, plain
+from traindx.experiment.edit.nodes import argument_node
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.trainers import set_in_trainer, write_in_trainer
 from traindx.experiment.edit.value_origin import change, uses
@@ -53,7 +53,7 @@ def warm_up(job: Job, values: Mapping[str, Scalar]) -> str:
     if uses_keras(job):
         return _in_keras(job, "warm_up", steps)
     description = _set_length(job, steps) or (
-        "" if job.schedulers() else set_in_trainer(job, "warmup", Wanted(value=steps), r"warm_?up")
+        "" if job.schedulers() else set_in_trainer(job, "warmup", NewNumber(value=steps), r"warm_?up")
     )
     if description:
         return description
@@ -66,7 +66,7 @@ def warm_up(job: Job, values: Mapping[str, Scalar]) -> str:
     by_hand = _lr_set_in_loop(job)
     if by_hand is not None:
         raise Uncertain(f"Increase the learning rate set here over the first {steps} steps.", by_hand)
-    return sentence(_with_warm_up(job, one, steps) for one in optimizers)
+    return sentence(_with_warm_up(job, optimizer, steps) for optimizer in optimizers)
 
 
 def _set_length(job: Job, steps: int) -> str:
@@ -74,9 +74,11 @@ def _set_length(job: Job, steps: int) -> str:
     for event in job.training.trace.events:
         for name in event.value.keywords:
             if _COUNTS.search(name) and number(event.value.keywords[name]) is not None:
-                return change(job, event.value, name, -1, Wanted(value=steps), r"warm_?up|total|steps") + "."
+                return (
+                    change(job, event.value, name, -1, NewNumber(value=steps), r"warm_?up|total|steps") + "."
+                )
     constants = {}
-    for value in _named(job):
+    for value in _warm_up_numbers(job):
         if value.spot is not None and isinstance(value.spot.node, ast.Constant):
             constants[id(value.spot.node)] = value
     if len(constants) != 1:
@@ -95,17 +97,17 @@ def _set_length(job: Job, steps: int) -> str:
     return f"warm-up {old} -> {steps} steps in line {spot.line}."
 
 
-def _named(job: Job) -> list[Value]:
+def _warm_up_numbers(job: Job) -> list[Value]:
     """Numbers that go by the name of a warm-up counted in steps: constants, settings, defaults."""
     constants = [b.value for b in job.training.trace.bindings if _COUNTS.fullmatch(b.name)]
     for source in job.script.sources:
         for node in ast.walk(source.tree):
             if isinstance(node, ast.Dict):
                 for key, value in zip(node.keys, node.values, strict=True):
-                    named = isinstance(key, ast.Constant) and _COUNTS.fullmatch(str(key.value))
-                    if named and isinstance(value, ast.Constant) and isinstance(value.value, int):
+                    is_warm_up = isinstance(key, ast.Constant) and _COUNTS.fullmatch(str(key.value))
+                    if is_warm_up and isinstance(value, ast.Constant) and isinstance(value.value, int):
                         constants.append(Const(Spot(source, value), value.value))
-    return [one for one in constants if number(one) is not None]
+    return [constant for constant in constants if number(constant) is not None]
 
 
 def _with_warm_up(job: Job, optimizer: Made, steps: int) -> str:
@@ -129,12 +131,12 @@ def _add_scheduler(job: Job, made: Made, name: str, new: Callable[[str], str], w
         raise Uncertain(words, made.spot)
     optimizer, scheduler = job.draft.text(target), job.fresh(call, name)
     lines = [f"{scheduler} = {new(optimizer)}"]
-    own = [one.step for one in job.iterations() if not one.managed]
-    steps = [one.event.spot for one in own if any(o is made for o in one.optimizers)]
-    here = job.function_of(call)
+    own_steps = [iteration.step for iteration in job.iterations() if not iteration.managed]
+    steps = [step.event.spot for step in own_steps if any(o is made for o in step.optimizers)]
+    function = job.function_of(call)
     counted = bool(job.training.trace.methods("accumulate"))  # Accelerate leaves out steps
-    near = steps and not counted and all(job.function_of(spot.node) is here for spot in steps)
-    if near and isinstance(target, ast.Name):
+    is_near = steps and not counted and all(job.function_of(spot.node) is function for spot in steps)
+    if is_near and isinstance(target, ast.Name):
         for spot in steps:
             job.draft.after(job.statement_of(spot.node), f"{scheduler}.step()")
     else:
@@ -150,20 +152,20 @@ def _returned_with_schedule(job: Job, made: Made, name: str, new: Callable[[str]
     if not isinstance(function, ast.FunctionDef) or function.name != "configure_optimizers":
         return False
     returns = [node for node in ast.walk(function) if isinstance(node, ast.Return)]
-    given = returns[0].value if len(returns) == 1 else None
+    returned = returns[0].value if len(returns) == 1 else None
     target = job.bound_name(call)
-    if given is None or not (
-        given is call or (isinstance(target, ast.Name) and ast.unparse(given) == target.id)
+    if returned is None or not (
+        returned is call or (isinstance(target, ast.Name) and ast.unparse(returned) == target.id)
     ):
         return False
     schedule = job.fresh(call, name)
     optimizer = target.id if isinstance(target, ast.Name) else job.fresh(call, "optimizer")
     lines = [f"{schedule} = {new(optimizer)}"]
-    if given is call:
+    if returned is call:
         lines.insert(0, f"{optimizer} = {job.draft.text(call)}")
     job.draft.before(returns[0], *lines)
     paced = f'{{"scheduler": {schedule}, "interval": "step"}}'
-    job.draft.replace(given, f'{{"optimizer": {optimizer}, "lr_scheduler": {paced}}}')
+    job.draft.replace(returned, f'{{"optimizer": {optimizer}, "lr_scheduler": {paced}}}')
     return True
 
 
@@ -171,24 +173,27 @@ def _in_keras(job: Job, kind: str, steps: int, **values: str) -> str:
     """A schedule object of Keras in the place of the number that the learning rate is."""
     if kind not in _KERAS_KINDS or (job.run is not None and job.run.axis == "epoch"):
         raise Uncertain("Give the optimizer a schedule of keras.optimizers.schedules.")
-    ruled = job.calls(lambda made: made.short in ("LearningRateScheduler", "ReduceLROnPlateau"))
+    ruled = job.calls(lambda call: call.short in ("LearningRateScheduler", "ReduceLROnPlateau"))
     if ruled and kind != "ramp":
         raise Uncertain("This callback sets the learning rate: change it there.", ruled[0].spot)
     descriptions = []
-    for one in keras_optimizers(job):
-        call = call_of(one.call)
-        given = written(call, "learning_rate", 0) if not one.named else None
-        value = one.call.argument(0, "learning_rate") if not one.named else None
+    for optimizer in keras_optimizers(job):
+        call = call_of(optimizer.call)
+        rate_node = argument_node(call, "learning_rate", 0) if not optimizer.named else None
+        value = optimizer.call.argument(0, "learning_rate") if not optimizer.named else None
         if isinstance(value, Made) and "schedules." in value.name and kind != "ramp":
             raise Uncertain("The optimizer of this line has a schedule already.", call)
-        rate = job.draft.text(given) if given is not None else plain(one.default("learning_rate") or 1e-3)
+        rate = (
+            job.draft.text(rate_node)
+            if rate_node is not None
+            else plain(optimizer.default("learning_rate") or 1e-3)
+        )
         filled = {"rate": rate, "steps": str(steps), **values}
-        text, name = _KERAS_KINDS[kind].format(**filled), "keras.optimizers.schedules."
-        text = keras_name(job, call, name + text.partition("(")[0]) + "(" + text.partition("(")[2]
-        if one.named:
-            descriptions.append(construct(job, one, "learning_rate", text))
-        elif given is not None:
-            job.draft.replace(given, text)
+        text = call_text(job, call, "keras.optimizers.schedules", _KERAS_KINDS[kind].format(**filled))
+        if optimizer.named:
+            descriptions.append(construct(job, optimizer, "learning_rate", text))
+        elif rate_node is not None:
+            job.draft.replace(rate_node, text)
         else:
             job.draft.keyword(call, "learning_rate", text)
         descriptions.append(f"{text} in line {call.lineno}")
@@ -208,8 +213,8 @@ def hold_lr(job: Job) -> str:
     """A constant learning rate: the schedule becomes one that changes nothing."""
     descriptions = []
     for schedule in job.schedulers():
-        others = [one for one in job.schedulers() if one is not schedule]
-        if any(schedule in options(value) for one in others for value in one.args):
+        other_schedules = [scheduler for scheduler in job.schedulers() if scheduler is not schedule]
+        if any(schedule in options(value) for other in other_schedules for value in other.args):
             continue
         call = call_of(schedule)
         if schedule.short == "ReduceLROnPlateau":
@@ -309,7 +314,7 @@ def _length(job: Job, schedule: Made, steps: int, *, whole: bool) -> str:
 
 
 def _new_schedule(job: Job, kind: str, steps: int, factor: float) -> str:
-    optimizers = [one for one in job.optimizers() if one.name.startswith("torch.optim.")]
+    optimizers = [optimizer for optimizer in job.optimizers() if optimizer.name.startswith("torch.optim.")]
     words = f"Let the learning rate follow a {_KINDS[kind]} over {steps} steps."
     if len(optimizers) != 1 or _lr_set_in_loop(job) is not None:
         raise Uncertain(words)

@@ -26,17 +26,17 @@ def align(job: Job, place: Place | None) -> str:
     if labels is None or index is None:
         raise Uncertain(words, place)
     block = job.block(labels)
-    others = [(s, r) for s in block if s is not labels and (r := _reordered(s)) is not None]
-    if len(others) != 1:
+    candidates = [(s, r) for s in block if s is not labels and (r := _reordered(s)) is not None]
+    if len(candidates) != 1:
         raise Uncertain(words, place)
-    inputs, order = others[0]
+    inputs, order = candidates[0]
     if ast.dump(index) == ast.dump(order) and isinstance(index, ast.Name):
         raise Uncertain("Inputs and labels take one order here already.", place)
-    before = inputs.lineno < labels.lineno
-    if isinstance(order, ast.Name) and before and _stays(block, order.id, inputs, labels):
+    inputs_first = inputs.lineno < labels.lineno
+    if isinstance(order, ast.Name) and inputs_first and _stays(block, order.id, inputs, labels):
         job.draft.replace(index, order.id)
         return f"{order.id} orders the labels in line {labels.lineno}, as it does the inputs."
-    first, drawn = (inputs, order) if before else (labels, index)
+    first, drawn = (inputs, order) if inputs_first else (labels, index)
     if isinstance(drawn, ast.Name):
         raise Uncertain(words, place)
     name = job.fresh(labels, "order")
@@ -48,11 +48,11 @@ def align(job: Job, place: Place | None) -> str:
 
 def _stays(block: list[ast.stmt], name: str, first: ast.stmt, last: ast.stmt) -> bool:
     """Whether a name keeps its value between two statements."""
-    between = [one for one in block if first.lineno < one.lineno < last.lineno]
+    between = [statement for statement in block if first.lineno < statement.lineno < last.lineno]
     return not any(
         isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
-        for one in between
-        for n in ast.walk(one)
+        for statement in between
+        for n in ast.walk(statement)
     )
 
 
@@ -69,7 +69,7 @@ def _reordered(node: ast.stmt) -> ast.expr | None:
 def keep_apart(job: Job, place: Place | None) -> str:
     """The validation data removed from the parts of the training data."""
     first = iterated(job.training)
-    others = [
+    other_data = [
         data
         for loader in job.loaders()
         if loader is not first
@@ -79,7 +79,7 @@ def keep_apart(job: Job, place: Place | None) -> str:
         call = event.value
         parts = call.args[0] if call.short == "ConcatDataset" and call.args else None
         items, spot = (parts.items, parts.spot) if isinstance(parts, ListValue) else ([], None)
-        shared = [i for i, one in enumerate(items) if _among(one, others)]
+        shared = [i for i, item in enumerate(items) if _among(item, other_data)]
         node = spot.node if spot is not None else None
         if shared and isinstance(node, ast.List) and len(node.elts) > len(shared):
             job.draft.rewrite(node, without(job.draft.text(node), shared))
@@ -87,8 +87,8 @@ def keep_apart(job: Job, place: Place | None) -> str:
     raise Uncertain("Remove the validation data from the training data.", place)
 
 
-def _among(value: Value, others: list[Value]) -> bool:
-    return any(one is other for one in options(value) for other in others)
+def _among(value: Value, other_data: list[Value]) -> bool:
+    return any(option is data for option in options(value) for data in other_data)
 
 
 def same_transform(job: Job, place: Place | None) -> str:
@@ -102,18 +102,18 @@ def same_transform(job: Job, place: Place | None) -> str:
             and isinstance(node.targets[0], ast.Name)
         }
         for name, node in bound.items():
-            other = _partner(name, bound)
+            partner = _partner(name, bound)
             if (
-                other is None
+                partner is None
                 or not isinstance(node.value, ast.Lambda)
-                or not isinstance(other.value, ast.Lambda)
+                or not isinstance(partner.value, ast.Lambda)
             ):
                 continue
-            text, train_text = job.draft.text(node.value), job.draft.text(other.value)
+            text, train_text = job.draft.text(node.value), job.draft.text(partner.value)
             if _RANDOM.search(train_text) or text == train_text:
                 continue
             job.draft.replace(node.value, train_text)
-            return f"{name} does in line {node.lineno} what line {other.lineno} does for training."
+            return f"{name} does in line {node.lineno} what line {partner.lineno} does for training."
     raise Uncertain("Give validation inputs the same scaling as training inputs.", place)
 
 
@@ -129,16 +129,16 @@ def true_division(job: Job, place: Place | None) -> str:
     statement = job.statement_at(place)
     if statement is None or job.cause != "constant_inputs":
         raise Uncertain("Check the inputs as they reach the model.", place)
-    whole = [
+    divisions = [
         n
         for n in ast.walk(statement)
         if isinstance(n, ast.BinOp) and isinstance(n.op, ast.FloorDiv) and isinstance(n.right, ast.Constant)
     ]
-    if len(whole) != 1 or isinstance(statement, ast.For | ast.While):
+    if len(divisions) != 1 or isinstance(statement, ast.For | ast.While):
         raise Uncertain("Check the inputs as they leave this line.", place)
-    left, right = job.draft.span(whole[0].left)[1], job.draft.span(whole[0].right)[0]
+    start, end = job.draft.span(divisions[0].left)[1], job.draft.span(divisions[0].right)[0]
     file = job.file(statement)
-    job.draft.splice(file, (left, right), file.text[left:right].replace("//", "/"))
+    job.draft.splice(file, (start, end), file.text[start:end].replace("//", "/"))
     return f"/ instead of // in line {statement.lineno}: the inputs keep their fractions."
 
 

@@ -6,7 +6,7 @@ import ast
 
 from traindx.core.nouns import Place
 from traindx.experiment.edit.job import Job
-from traindx.experiment.edit.nodes import called, receiver
+from traindx.experiment.edit.nodes import last_name, receiver
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.script import Source
 
@@ -16,7 +16,9 @@ _EVERY = 50
 def reset(job: Job, place: Place | None) -> str:
     """A sum that is logged once per epoch is set to zero when the epoch begins."""
     inner = job.iteration().loop.spot.node
-    epoch = next((one for one in job.ancestors(inner) if isinstance(one, ast.For | ast.While)), None)
+    epoch = next(
+        (ancestor for ancestor in job.ancestors(inner) if isinstance(ancestor, ast.For | ast.While)), None
+    )
     if epoch is None:
         raise Uncertain("Set every sum to zero at the start of each epoch.", place)
     assert isinstance(epoch, ast.For | ast.While)
@@ -48,9 +50,9 @@ def _averaged(epoch: ast.For | ast.While, inner: ast.AST, name: str) -> bool:
     for node in ast.walk(epoch):
         if id(node) in inside or not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div):
             continue
-        left = isinstance(node.left, ast.Name) and node.left.id == name
+        is_sum = isinstance(node.left, ast.Name) and node.left.id == name
         counted = {n.id for n in ast.walk(node.right) if isinstance(n, ast.Name)} & sums
-        if left and not counted:
+        if is_sum and not counted:
             return True
     return False
 
@@ -89,7 +91,7 @@ def less_often(job: Job, place: Place | None) -> str:
 def _steps(node: ast.AST) -> bool:
     """Whether a block holds a step of the training itself."""
     steps = ("step", "backward", "zero_grad")
-    return any(receiver(n) is not None and called(n) in steps for n in ast.walk(node))
+    return any(receiver(n) is not None and last_name(n) in steps for n in ast.walk(node))
 
 
 def _constant(source: Source, name: str) -> ast.Constant | None:
@@ -101,8 +103,8 @@ def _constant(source: Source, name: str) -> ast.Constant | None:
         and isinstance(n.targets[0], ast.Name)
         and n.targets[0].id == name
     ]
-    used = [n for n in ast.walk(source.tree) if isinstance(n, ast.Name) and n.id == name]
-    return values[0] if len(values) == 1 and isinstance(values[0], ast.Constant) and len(used) == 2 else None
+    uses = [n for n in ast.walk(source.tree) if isinstance(n, ast.Name) and n.id == name]
+    return values[0] if len(values) == 1 and isinstance(values[0], ast.Constant) and len(uses) == 2 else None
 
 
 EDITS = {"fix_logging": (reset,), "move_sync_out": (less_often,)}

@@ -6,9 +6,9 @@ import ast
 
 from traindx.experiment.edit.changes.gradients import divide_loss
 from traindx.experiment.edit.job import Job, call_of
-from traindx.experiment.edit.keras import fits, uses_keras
+from traindx.experiment.edit.keras import batch_size_text, fits, uses_keras
 from traindx.experiment.edit.lint_edits import findings
-from traindx.experiment.edit.nodes import written
+from traindx.experiment.edit.nodes import argument_node
 from traindx.experiment.edit.result import Uncertain
 from traindx.experiment.edit.value_sources import behind
 from traindx.source.training import Iteration
@@ -17,10 +17,10 @@ from traindx.source.values import Made, options, parents
 
 def accumulation(job: Job) -> str:
     """The loss divided by the number of batches; gradients cleared with the step, not with the batch."""
-    wrong = findings(job, "script_accumulation_wrong")
-    cleared = [one for one in wrong if "clears the gradients at every batch" in one.text]
+    mistakes = findings(job, "script_accumulation_wrong")
+    cleared = [finding for finding in mistakes if "clears the gradients at every batch" in finding.text]
     if not cleared:
-        if not wrong and not _undivided(job):
+        if not mistakes and not _undivided(job):
             raise Uncertain(
                 "The loss seems to be divided already: check the count.",
                 job.iteration().step.event.spot,
@@ -39,18 +39,20 @@ def accumulation(job: Job) -> str:
 def _undivided(job: Job) -> bool:
     """Whether nothing in the loop divides what is backpropagated."""
     loss = options(job.iteration().backwards[0].value.receiver)
-    values = behind(loss, lambda one: parents(one) if isinstance(one, Made) and one.kind == "method" else [])
+    values = behind(
+        loss, lambda value: parents(value) if isinstance(value, Made) and value.kind == "method" else []
+    )
     return not any(isinstance(v, Made) and v.kind == "operator" and v.name in ("Div", "Mult") for v in values)
 
 
 def pace(job: Job) -> str:
     """A schedule counted in epochs is stepped once per epoch, one counted in batches with every batch."""
-    wrong = findings(job, "script_scheduler_pace")
-    if wrong and uses_keras(job):
+    mistakes = findings(job, "script_scheduler_pace")
+    if mistakes and uses_keras(job):
         return _batches_of_all_epochs(job)
-    if not wrong:
+    if not mistakes:
         raise Uncertain("The schedule seems to be stepped as often as it counts.")
-    finding, place = wrong[0], wrong[0].places[0]
+    finding, place = mistakes[0], mistakes[0].places[0]
     source = job.source_at(place)
     steps = [e for e in job.training.scheduler_steps if e.spot.line == place.line and e.spot.source is source]
     if not steps or steps[0].value.args or steps[0].value.keywords:
@@ -74,12 +76,10 @@ def _batches_of_all_epochs(job: Job) -> str:
     fit = fits(job)[0].value
     schedule = next(e.value for e in job.training.trace.calls if "optimizers.schedules." in e.value.name)
     call = call_of(schedule)
-    length, inputs = written(call, "decay_steps", 1), written(call_of(fit), "x", 0)
-    size = written(call_of(fit), "batch_size", 2)
+    length, inputs = argument_node(call, "decay_steps", 1), argument_node(call_of(fit), "x", 0)
     if length is None or not isinstance(inputs, ast.Name) or job.file(inputs) is not job.file(call):
         raise Uncertain("Multiply decay_steps by the number of batches of an epoch.", schedule.spot)
-    batch = job.draft.text(size) if size is not None else "32"
-    new = f"{job.draft.text(length)} * (len({inputs.id}) // {batch})"
+    new = f"{job.draft.text(length)} * (len({inputs.id}) // {batch_size_text(job, call_of(fit))})"
     job.draft.replace(length, new)
     return f"decay_steps={new} in line {call.lineno}."
 
@@ -89,7 +89,9 @@ def _after_batches(job: Job, statement: ast.stmt, loop: Iteration) -> ast.stmt |
     node = loop.loop.spot.node
     if not isinstance(node, ast.For | ast.While) or node not in job.ancestors(statement):
         return None
-    return node if any(isinstance(one, ast.For | ast.While) for one in job.ancestors(node)) else None
+    return (
+        node if any(isinstance(ancestor, ast.For | ast.While) for ancestor in job.ancestors(node)) else None
+    )
 
 
 def _after_step(job: Job, statement: ast.stmt, loop: Iteration) -> ast.stmt | None:

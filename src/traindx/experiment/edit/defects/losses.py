@@ -7,7 +7,7 @@ import ast
 from traindx.core.nouns import Place
 from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.lint_edits import findings
-from traindx.experiment.edit.nodes import called, receiver
+from traindx.experiment.edit.nodes import last_name, receiver
 from traindx.experiment.edit.result import Uncertain
 from traindx.source.roles import LossCall
 
@@ -38,12 +38,12 @@ def _similarity(job: Job) -> str:
 
 
 def _swapped(job: Job) -> str:
-    lines = {one.places[0].line for one in findings(job, "script_loss_arguments_swapped")}
+    lines = {finding.places[0].line for finding in findings(job, "script_loss_arguments_swapped")}
     descriptions = []
     for call in {id(x.event.spot.node): x for x in job.training.losses}.values():
         node = call.event.spot.node
         if call.event.spot.line in lines and isinstance(node, ast.Call) and len(node.args) >= 2:
-            first, second = (job.draft.text(one) for one in node.args[:2])
+            first, second = (job.draft.text(argument) for argument in node.args[:2])
             job.draft.replace(node.args[0], second)
             job.draft.replace(node.args[1], first)
             descriptions.append(f"predictions first, then targets, in line {node.lineno}")
@@ -63,8 +63,8 @@ def _by_class(job: Job, call: LossCall) -> list[str]:
     node = call_of(call.event.value)
     labels = node.args[1] if len(node.args) == 2 and not node.keywords else None
     stretched = False
-    while (inner := receiver(labels)) is not None and called(labels) in _CASTS:
-        stretched |= called(labels) in ("expand", "expand_as")
+    while (inner := receiver(labels)) is not None and last_name(labels) in _CASTS:
+        stretched |= last_name(labels) in ("expand", "expand_as")
         labels = inner
     if not stretched or not isinstance(labels, ast.Name | ast.Attribute):
         return []
@@ -76,7 +76,7 @@ def _by_class(job: Job, call: LossCall) -> list[str]:
 
 def _summed(job: Job) -> str:
     """A loss summed over the batch becomes its mean."""
-    lines = {one.places[0].line for one in findings(job, "script_sum_reduction")}
+    lines = {finding.places[0].line for finding in findings(job, "script_sum_reduction")}
     descriptions = []
     for call in {id(x.setup): x for x in job.training.losses}.values():
         reduction = call.setup.keywords.get("reduction")

@@ -50,19 +50,19 @@ def _widths(job: Job) -> list[list[Spot]]:
     groups: list[dict[int, Spot]] = []
     broken: set[int] = set()
     for ends in _joints(job.training):
-        spots = [_literal(one) for one in ends]
+        spots = [_literal(end) for end in ends]
         literals = {id(spot.node): spot for spot in spots if spot is not None}
         if len(literals) == 0:
             continue
         if any(spot is None for spot in spots):
             broken |= set(literals)
-        met = [one for one in groups if one.keys() & literals.keys()]
-        groups = [one for one in groups if one not in met]
-        groups.append({k: v for one in [*met, literals] for k, v in one.items()})
+        met = [group for group in groups if group.keys() & literals.keys()]
+        groups = [group for group in groups if group not in met]
+        groups.append({k: v for group in [*met, literals] for k, v in group.items()})
     return [
-        list(one.values())
-        for one in groups
-        if not one.keys() & broken and not any(strangers(job, spot, _LAYERS) for spot in one.values())
+        list(group.values())
+        for group in groups
+        if not group.keys() & broken and not any(strangers(job, spot, _LAYERS) for spot in group.values())
     ]
 
 
@@ -77,31 +77,33 @@ def _literal(value: Value | None) -> Spot | None:
 
 def _joints(training: Training) -> Iterator[list[Value | None]]:
     """What must be one number: the width that a layer gives, those that the next ones take."""
-    followed = {id(one) for e in training.trace.events if parametric(e.value) for one in _before(e.value)}
+    followed = {
+        id(layer) for e in training.trace.events if parametric(e.value) for layer in _previous_layers(e.value)
+    }
     for event in training.trace.events:
         layer = parametric(event.value)
         if not isinstance(layer, Made) or layer.short not in ("Linear", "BatchNorm1d", "LayerNorm"):
             continue
         width_in = layer.argument(0, "in_features", "num_features", "normalized_shape")
-        nearest = _before(event.value)
+        nearest = _previous_layers(event.value)
         if not nearest:
             yield [width_in, None]
         if layer.short == "Linear" and id(layer) not in followed:
             yield [layer.argument(1, "out_features"), None]
-        for before in nearest:
-            if before.short == "Linear":
-                yield [width_in, before.argument(1, "out_features")]
-            elif before.short in ("BatchNorm1d", "LayerNorm"):
-                yield [width_in, before.argument(0, "num_features", "normalized_shape")]
+        for previous in nearest:
+            if previous.short == "Linear":
+                yield [width_in, previous.argument(1, "out_features")]
+            elif previous.short in ("BatchNorm1d", "LayerNorm"):
+                yield [width_in, previous.argument(0, "num_features", "normalized_shape")]
             else:
                 yield [width_in, None]
 
 
-def _before(value: Value) -> list[Made]:
+def _previous_layers(value: Value) -> list[Made]:
     """The layers with parameters nearest before a layer's call."""
     roots = value.args if isinstance(value, Made) else []
-    values = behind(roots, lambda one: [] if isinstance(parametric(one), Made) else inputs_of(one))
-    return [layer for one in values if isinstance(layer := parametric(one), Made)]
+    values = behind(roots, lambda item: [] if isinstance(parametric(item), Made) else inputs_of(item))
+    return [layer for item in values if isinstance(layer := parametric(item), Made)]
 
 
 EDITS = {"enlarge_model": (enlarge,), "shrink_model": (shrink,)}

@@ -6,7 +6,7 @@ import ast
 
 from traindx.core.nouns import Place
 from traindx.experiment.edit.job import Job
-from traindx.experiment.edit.nodes import called
+from traindx.experiment.edit.nodes import last_name
 from traindx.experiment.edit.result import Uncertain, sentence
 
 _WRAPPERS = ("DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP")
@@ -16,7 +16,7 @@ def call_wrapper(job: Job, place: Place | None) -> str:
     """`net(x)` in the training loop becomes `model(x)`, where `model` wraps `net`."""
     loop = job.iteration().loop.spot.node
     for call in ast.walk(job.file(loop).tree):
-        if not isinstance(call, ast.Call) or called(call) not in _WRAPPERS or not call.args:
+        if not isinstance(call, ast.Call) or last_name(call) not in _WRAPPERS or not call.args:
             continue
         inner, outer = call.args[0], job.bound_name(call)
         if not isinstance(inner, ast.Name) or not isinstance(outer, ast.Name) or inner.id == outer.id:

@@ -12,8 +12,8 @@ from traindx.evidence.detectors._script.words import loss_of
 from traindx.evidence.inside import facts
 from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.result import Uncertain, sentence
-from traindx.experiment.edit.value_sources import anything, behind
-from traindx.source.flow import parametric, reach
+from traindx.experiment.edit.value_sources import anything, behind, is_predicted
+from traindx.source.flow import parametric
 from traindx.source.training import Training
 from traindx.source.values import Const, Made, Spot, Value, options
 
@@ -33,9 +33,9 @@ def shapes(job: Job, place: Place | None) -> str:
     """The flat side becomes a column, in training and validation alike."""
     descriptions = []
     for spot, prediction, target in _compared(job.training):
-        one, other = form(prediction), form(target)
-        if one and other and one != other:
-            descriptions.append(_column(job, spot, 1 if one == "column" else 0))
+        prediction_form, target_form = form(prediction), form(target)
+        if prediction_form and target_form and prediction_form != target_form:
+            descriptions.append(_column(job, spot, 1 if prediction_form == "column" else 0))
     return sentence(descriptions or _in_own_loss(job, place) or _recorded(job, place))
 
 
@@ -46,13 +46,9 @@ def _compared(training: Training) -> Iterator[tuple[Spot, Value, Value]]:
             yield loss.event.spot, loss.given, loss.target
     for value in behind(anything(training.trace)):
         if isinstance(value, Made) and (value.kind, value.name) == ("operator", "Sub"):
-            one, other = value.args
-            if value.spot is not None and _predicted(one) != _predicted(other):
-                yield value.spot, one, other
-
-
-def _predicted(value: Value) -> bool:
-    return bool(reach(value).alive or reach(value).cut)
+            left, right = value.args
+            if value.spot is not None and is_predicted(left) != is_predicted(right):
+                yield value.spot, left, right
 
 
 def _column(job: Job, spot: Spot, flat: int) -> str:
@@ -67,12 +63,12 @@ def _column(job: Job, spot: Spot, flat: int) -> str:
 
 def _recorded(job: Job, place: Place | None) -> list[str]:
     """Shapes that the recording shows, where the loss is called on one line."""
-    losses = [one for one in facts(job.facts.get("losses")) if one.get("broadcasts")]
-    recorded = [(str(one.get("output_shape")), str(one.get("target_shape"))) for one in losses]
+    losses = [loss for loss in facts(job.facts.get("losses")) if loss.get("broadcasts")]
+    recorded = [(str(loss.get("output_shape")), str(loss.get("target_shape"))) for loss in losses]
     calls = {id(x.event.spot.node): x for x in job.training.losses if x.kind in _LOSSES}
     if len(recorded) != 1 or not calls:
         raise Uncertain("Bring predictions and targets to the same shape: (N, 1) and (N, 1).", place)
-    output, target = (one.split("x") for one in recorded[0])
+    output, target = (shape.split("x") for shape in recorded[0])
     if len(output) == 2 and output[1] == "1" and len(target) == 1:
         flat = 1
     elif len(target) == 2 and target[1] == "1" and len(output) == 1:
@@ -81,7 +77,7 @@ def _recorded(job: Job, place: Place | None) -> list[str]:
         raise Uncertain(
             f"Bring predictions ({recorded[0][0]}) and targets ({recorded[0][1]}) to the same shape.", place
         )
-    return [_column(job, one.event.spot, flat) for one in calls.values()]
+    return [_column(job, call.event.spot, flat) for call in calls.values()]
 
 
 @dataclass(frozen=True)
@@ -101,37 +97,37 @@ def _in_own_loss(job: Job, place: Place | None) -> list[str]:
     if broadcast is None:
         return []
     operations, flat = broadcast
-    names = tuple(name for one in operations for name in _OPERATIONS.get(one, ()))
+    names = tuple(name for operation in operations for name in _OPERATIONS.get(operation, ()))
     trained = _possible(_meetings([loss_of(event) for event in job.training.backwards], names), flat)
     if len(trained) not in (1, len(operations)):
-        places = ", ".join(f"line {one.spot.line}" for one in trained)
-        where = f" ({places})" if places else ""
+        places = ", ".join(f"line {meeting.spot.line}" for meeting in trained)
+        places_text = f" ({places})" if places else ""
         raise Uncertain(
-            f"Bring predictions and targets to the same shape where they are compared{where}: "
+            f"Bring predictions and targets to the same shape where they are compared{places_text}: "
             f"the predictions are {'(N,), the targets (N, 1)' if flat else '(N, 1), the targets (N,)'}.",
             trained[0].spot if trained else place,
         )
     nodes, operations_since = (
-        {id(one.spot.node) for one in trained},
-        {_path(one.prediction) for one in trained},
+        {id(meeting.spot.node) for meeting in trained},
+        {_path(meeting.prediction) for meeting in trained},
     )
     validated = [
-        one
-        for one in _possible(_meetings(anything(job.training.trace), names), flat)
-        if id(one.spot.node) not in nodes and _path(one.prediction) in operations_since
+        meeting
+        for meeting in _possible(_meetings(anything(job.training.trace), names), flat)
+        if id(meeting.spot.node) not in nodes and _path(meeting.prediction) in operations_since
     ]
-    return [_reshaped(job, one, flat) for one in [*trained, *validated]]
+    return [_reshaped(job, meeting, flat) for meeting in [*trained, *validated]]
 
 
 def _broadcast(job: Job) -> tuple[list[str], bool] | None:
     """The operations that the recording shows to broadcast, and whether the predictions are flat."""
     graph = job.facts.get("graph")
     recorded = facts(graph.get("stretched")) if isinstance(graph, dict) else ()
-    inputs = {str(one.get("from")) for one in recorded}
+    inputs = {str(fact.get("from")) for fact in recorded}
     shape = inputs.pop().split("x") if len(inputs) == 1 else []
     if len(shape) not in (1, 2) or (len(shape) == 2 and shape[1] != "1"):
         return None
-    return [str(one.get("operation")) for one in recorded], len(shape) == 1
+    return [str(fact.get("operation")) for fact in recorded], len(shape) == 1
 
 
 def _meetings(roots: list[Value], names: tuple[str, ...]) -> Iterator[Meeting]:
@@ -146,16 +142,19 @@ def _meetings(roots: list[Value], names: tuple[str, ...]) -> Iterator[Meeting]:
 
 
 def _meeting(value: Made, spot: Spot) -> Meeting | None:
-    both = [*([value.receiver] if value.kind == "method" and value.receiver is not None else []), *value.args]
+    operands = [
+        *([value.receiver] if value.kind == "method" and value.receiver is not None else []),
+        *value.args,
+    ]
     sides = _operands(spot.node)
-    if len(both) != 2 or sides is None:
+    if len(operands) != 2 or sides is None:
         return None
-    predicted = [_predicted(one) for one in both]
-    target = both[1 - predicted.index(True)] if any(predicted) else None
-    if all(predicted) or target is None or all(isinstance(one, Const) for one in options(target)):
+    predicted = [is_predicted(operand) for operand in operands]
+    target = operands[1 - predicted.index(True)] if any(predicted) else None
+    if all(predicted) or target is None or all(isinstance(option, Const) for option in options(target)):
         return None
     side = predicted.index(True)
-    return Meeting(spot, both[side], target, sides, side)
+    return Meeting(spot, operands[side], target, sides, side)
 
 
 def _operands(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:

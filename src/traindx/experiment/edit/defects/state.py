@@ -33,8 +33,10 @@ def _prefix(job: Job) -> str:
         strict = event.value.argument(1, "strict")
         node = event.spot.node
         loose = isinstance(strict, Const) and strict.value is False
-        prefixed = any(_PREFIX.search(one.text) for one in job.script.sources)
-        stripped = any("removeprefix" in one.text or ".replace(" in one.text for one in job.script.sources)
+        prefixed = any(_PREFIX.search(source.text) for source in job.script.sources)
+        stripped = any(
+            "removeprefix" in source.text or ".replace(" in source.text for source in job.script.sources
+        )
         if not loose or not prefixed or stripped or not isinstance(node, ast.Call) or not node.args:
             continue
         text = job.draft.text(node.args[0])
@@ -74,7 +76,7 @@ def _saved(call: Made) -> list[str]:
     keys = []
     for table in options(call.args[0] if call.args else None):
         for key, value in table.items.items() if isinstance(table, DictValue) else ():
-            if isinstance(key, str) and any(_state_of_optimizer(one) for one in options(value)):
+            if isinstance(key, str) and any(_state_of_optimizer(option) for option in options(value)):
                 keys.append(key)
     return keys
 

@@ -11,11 +11,10 @@ from traindx.evidence.detectors._script.words import loss_of
 from traindx.experiment.edit.guards import is_guarded, put_guard
 from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.lint_edits import findings
-from traindx.experiment.edit.nodes import called, receiver
+from traindx.experiment.edit.nodes import last_name, receiver
 from traindx.experiment.edit.result import Uncertain, sentence
-from traindx.experiment.edit.value_sources import anything, behind
+from traindx.experiment.edit.value_sources import anything, behind, is_predicted
 from traindx.source.domains import DOMAINS, names_of, word_of
-from traindx.source.flow import reach
 from traindx.source.roles import operation
 from traindx.source.script import Source
 from traindx.source.values import Made, Spot, Value, number
@@ -39,7 +38,7 @@ class UnstableOperation:
 
 def counted(job: Job, place: Place | None) -> str:
     """Where the targets go through `log1p`, too, they are never negative: nor need predictions be."""
-    places = [one for one in _unstable(job) if one.name == "log1p"]
+    places = [unstable for unstable in _unstable(job) if unstable.name == "log1p"]
     if not places or not _of_data(job, "log1p"):
         raise Uncertain(_words(job), place)
     return sentence(_guard_each(job, places, least="0.0"))
@@ -54,14 +53,14 @@ def guard(job: Job, place: Place | None) -> str:
     """A small number under the logarithm, root or fraction that can reach zero."""
     if _unstable(job):
         raise Uncertain(_words(job), place)
-    places = [one.places[0] for one in findings(job, "script_unguarded_math")]
+    places = [finding.places[0] for finding in findings(job, "script_unguarded_math")]
     if place is not None and place.line is not None:
         places = [p for p in places if (p.file, p.line) == (place.file, place.line)] or places or [place]
     descriptions = []
-    for one in places:
-        source = job.source_at(one)
-        if source is not None and one.line is not None:
-            descriptions += _guarded(job, source, one.line)
+    for location in places:
+        source = job.source_at(location)
+        if source is not None and location.line is not None:
+            descriptions += _guarded(job, source, location.line)
     return sentence(descriptions, _words(job), place)
 
 
@@ -88,12 +87,12 @@ def _guarded(job: Job, source: Source, line: int) -> list[str]:
 
 
 def _is_norm(node: ast.expr) -> bool:
-    return receiver(node) is not None and called(node) in ("norm", "std", "var")
+    return receiver(node) is not None and last_name(node) in ("norm", "std", "var")
 
 
 def _call(job: Job, node: ast.Call, names: tuple[str, ...]) -> list[str]:
     """`log(p)` -> `log(p.clamp_min(1e-7))`, `sqrt(s)` -> `sqrt(s + 1e-8)`."""
-    name, owner = called(node), receiver(node)
+    name, owner = last_name(node), receiver(node)
     if owner is None or name not in _LINED or (names and name not in names):
         return []
     torch = isinstance(owner, ast.Name) and owner.id in ("torch", "F", "th")
@@ -119,33 +118,29 @@ def _unstable(job: Job) -> list[UnstableOperation]:
     """Every place where the model's output goes through the operation that broke, unguarded."""
     recorded_name, _ = _first_bad(job)
     word = word_of(recorded_name)
-    functions = [one for one in names_of(recorded_name) if word == "power" or one not in _POWERS]
-    names = [one for one in (*functions, *_OPERATORS.get(word, ())) if one in DOMAINS]
+    functions = [name for name in names_of(recorded_name) if word == "power" or name not in _POWERS]
+    names = [name for name in (*functions, *_OPERATORS.get(word, ())) if name in DOMAINS]
     trained = _places([loss_of(event) for event in job.training.backwards], names) if names else []
     if not trained:
         return []
-    everywhere = _places(anything(job.training.trace), [one.name for one in trained])
-    every = {id(one.spot.node): one for one in [*trained, *everywhere]}
-    return [one for one in every.values() if not is_guarded(job.draft.text(one.inner))]
+    everywhere = _places(anything(job.training.trace), [unstable.name for unstable in trained])
+    every = {id(unstable.spot.node): unstable for unstable in [*trained, *everywhere]}
+    return [unstable for unstable in every.values() if not is_guarded(job.draft.text(unstable.inner))]
 
 
 def _of_data(job: Job, name: str) -> bool:
     """Whether the loss takes an operation of something that is no prediction, too."""
     return any(
-        operation(value) == name and argument is not None and not _predicted(argument)
+        operation(value) == name and argument is not None and not is_predicted(argument)
         for value, argument, _ in _arguments([loss_of(event) for event in job.training.backwards])
     )
-
-
-def _predicted(value: Value) -> bool:
-    return bool(reach(value).alive or reach(value).cut)
 
 
 def _places(roots: Sequence[Value], names: Sequence[str]) -> list[UnstableOperation]:
     places: dict[int, UnstableOperation] = {}
     for value, argument, inner in _arguments(roots):
         name, spot = operation(value), value.spot
-        if name in names and spot is not None and argument is not None and _predicted(argument):
+        if name in names and spot is not None and argument is not None and is_predicted(argument):
             places.setdefault(id(spot.node), UnstableOperation(name, spot, inner))
     return list(places.values())
 
@@ -181,14 +176,15 @@ def _guard_each(job: Job, places: Sequence[UnstableOperation], least: str = "") 
     low, margin = numbers.get("min"), _MARGINS.get(str(numbers.get("dtype")))
     negative = "negative number" in first or "below" in first
     descriptions = []
-    for one in places:
-        signed = one.name in _DIVISIONS | {"reciprocal"} or first.startswith("negative power")
+    for unstable in places:
+        signed = unstable.name in _DIVISIONS | {"reciprocal"} or first.startswith("negative power")
         if signed and not (isinstance(low, int | float) and low >= 0):
             raise Uncertain(
-                f"Keep the divisor of line {one.spot.line} away from zero: it has both signs.", one.spot
+                f"Keep the divisor of line {unstable.spot.line} away from zero: it has both signs.",
+                unstable.spot,
             )
-        new = put_guard(job.draft, one.inner, one.name, margin=margin, below=negative, least=least)
-        descriptions.append(f"{one.name.lower()} of {new} in line {one.spot.line}")
+        new = put_guard(job.draft, unstable.inner, unstable.name, margin=margin, below=negative, least=least)
+        descriptions.append(f"{unstable.name.lower()} of {new} in line {unstable.spot.line}")
     return descriptions
 
 

@@ -28,8 +28,8 @@ def inputs_finite(case: Case) -> CheckAnswer:
         return unknown("no batch was seen on its way into a model")
     if not looks and not batches:
         return unknown("the inputs of the model could not be sampled")
-    seen = f"{batches:,.0f} samples" if batches else f"{looks} batches"
-    return passed(f"{seen} sampled, none with NaN or Inf.", samples=batches or 0, batches=looks)
+    amount = f"{batches:,.0f} samples" if batches else f"{looks} batches"
+    return passed(f"{amount} sampled, none with NaN or Inf.", samples=batches or 0, batches=looks)
 
 
 def inputs_scaled(flight: Flight, case: Case) -> CheckAnswer:
@@ -75,9 +75,9 @@ def _targets(case: Case) -> tuple[str, dict[str, Number]]:
     if total:
         ordered = sorted(counts.items(), key=lambda pair: -pair[1])
         listed = ", ".join(f"{key}: {value / total:.0%}" for key, value in ordered[:_MOST_CLASSES])
-        more = ", ..." if len(ordered) > _MOST_CLASSES else ""
+        ellipsis = ", ..." if len(ordered) > _MOST_CLASSES else ""
         share = ordered[0][1] / total
-        text = f"{len(ordered)} classes among {total:,} targets ({listed}{more})"
+        text = f"{len(ordered)} classes among {total:,} targets ({listed}{ellipsis})"
         return text, {"classes": len(ordered), "targets": total, "largest_share": round(share, 4)}
     values = _first_values(case, "target", ("mean", "std", "min", "max", "distinct"))
     numbers: dict[str, Number] = {**values}
@@ -90,13 +90,13 @@ def _targets(case: Case) -> tuple[str, dict[str, Number]]:
 
 def batches_differ(case: Case) -> CheckAnswer:
     samples = case.inside.fact("samples")
-    taken, distinct = number(samples, "taken"), number(samples, "distinct")
-    if taken and distinct:
-        again = number(samples, "twice_in_a_batch") or 0.0
-        text = f"{distinct:,.0f} distinct among {taken:,.0f} samples checked"
-        if again:
-            text += f", {again:,.0f} twice in one batch"
-        return passed(f"{text}.", taken=taken, distinct=distinct, twice_in_a_batch=again)
+    sample_count, distinct = number(samples, "taken"), number(samples, "distinct")
+    if sample_count and distinct:
+        repeated = number(samples, "twice_in_a_batch") or 0.0
+        text = f"{distinct:,.0f} distinct among {sample_count:,.0f} samples checked"
+        if repeated:
+            text += f", {repeated:,.0f} twice in one batch"
+        return passed(f"{text}.", taken=sample_count, distinct=distinct, twice_in_a_batch=repeated)
     repeat = case.curve("input/repeat_share")
     if repeat is not None and len(repeat) >= 2:
         share = float(repeat.y[1:].mean())

@@ -31,15 +31,15 @@ def optimizer_owns(case: Case) -> CheckAnswer:
     optimizers = case.inside.optimizers
     if not optimizers:
         return unknown("no optimizer of torch was seen")
-    held = sum(number(one, "elements") or 0.0 for one in optimizers)
-    names = ", ".join(dict.fromkeys(str(one.get("class", "?")) for one in optimizers))
+    element_count = sum(number(optimizer, "elements") or 0.0 for optimizer in optimizers)
+    names = ", ".join(dict.fromkeys(str(optimizer.get("class", "?")) for optimizer in optimizers))
     free = words(case.inside.fact("reach"), "free") if len(optimizers) == 1 else []
-    text = f"{names} holds {held:,.0f} numbers"
+    text = f"{names} holds {element_count:,.0f} numbers"
     if len(optimizers) > 1:
-        text = f"{len(optimizers)} optimizers ({names}) hold {held:,.0f} numbers"
+        text = f"{len(optimizers)} optimizers ({names}) hold {element_count:,.0f} numbers"
     if free:
         text += f"; {len(free)} small or loaded parts of the loss are in none ({', '.join(free[:2])})"
-    return passed(f"{text}.", optimizers=len(optimizers), held=held, free=len(free))
+    return passed(f"{text}.", optimizers=len(optimizers), held=element_count, free=len(free))
 
 
 def gradients_fresh(flight: Flight, case: Case) -> CheckAnswer:

@@ -35,12 +35,12 @@ def loss_stays_finite(flight: Flight, case: Case) -> CheckAnswer:
             do="Fix the error first.",
             steps=attempt.steps,
         )
-    found = flight.trouble(
+    finding = flight.trouble(
         *"nan_from_start nan_after_rise nan_out_of_nothing loss_nonfinite grad_nonfinite".split(),
         *"weights_nonfinite loss_masked_nan loss_diverges grad_explodes".split(),
     )
-    if found is not None:
-        return from_finding(flight, found)
+    if finding is not None:
+        return from_finding(flight, finding)
     loss = flight.losses(UNTOUCHED)
     if not loss.size:
         return unknown("no training loss was seen")
@@ -51,12 +51,12 @@ def loss_stays_finite(flight: Flight, case: Case) -> CheckAnswer:
         )
     if loss.size < _LEAST:
         return unknown(f"{loss.size} steps are too few to decide")
-    few = max(1, min(10, finite.size // 4))
-    start, end = float(np.median(finite[:few])), float(np.median(finite[-few:]))
+    window = max(1, min(10, finite.size // 4))
+    start, end = float(np.median(finite[:window])), float(np.median(finite[-window:]))
     numbers: dict[str, Number] = {"start": start, "end": end, "steps": int(loss.size)}
     text = f"loss {short(start)} → {short(end)} in {loss.size:,} steps"
     # The error of the difference of two medians.
-    error = 1.25 * noise(finite) * np.sqrt(2.0 / few)
+    error = 1.25 * noise(finite) * np.sqrt(2.0 / window)
     if case.surrogate or start - end > max(_CLEAR * error, _LITTLE * abs(start)):
         return passed(f"{text}.", **numbers)
     return unknown(f"{text}: finite, but no fall beyond its noise yet.", **numbers)
@@ -89,17 +89,17 @@ def one_batch(flight: Flight) -> CheckAnswer:
     floor, chance = _bounds(flight, start)
     numbers: dict[str, Number] = {"start": start, "end": end, "floor": floor, "steps": int(loss.size)}
     fell = f"loss {short(start)} → {short(end)} in {loss.size:,} steps on one batch"
-    known = f", floor {short(floor)}" if floor else ""
-    right = _right(case)
-    if right is not None:
-        numbers["right_share"] = right
-        known += f", {right:.0%} right"
+    details = f", floor {short(floor)}" if floor else ""
+    right_share = _right_share(case)
+    if right_share is not None:
+        numbers["right_share"] = right_share
+        details += f", {right_share:.0%} right"
     if chance > floor and (end - floor) <= _DONE * (chance - floor):
-        return passed(f"{fell}{known}.", **numbers)
-    if right is not None and right >= _RIGHT:
-        return passed(f"{fell}{known}.", **numbers)
+        return passed(f"{fell}{details}.", **numbers)
+    if right_share is not None and right_share >= _RIGHT:
+        return passed(f"{fell}{details}.", **numbers)
     composed = len(facts(flight.measure("start").get("calls"))) > 1
-    return _not_done(case, loss, fell + known, numbers, (start, end, floor), composed=composed)
+    return _not_done(case, loss, fell + details, numbers, (start, end, floor), composed=composed)
 
 
 def _not_done(
@@ -129,7 +129,7 @@ def _not_done(
     return unknown(f"{fell}: it stops above zero, and what holds it there is not known.", **numbers)
 
 
-def _right(case: Case) -> float | None:
+def _right_share(case: Case) -> float | None:
     """The share of right answers at the last looks."""
     curve = case.curve("output/right_share")
     return float(np.median(curve.y[-3:])) if curve is not None and len(curve) >= 3 else None
@@ -161,9 +161,9 @@ _WITHOUT_INPUTS = Wording(
 
 
 def inputs_matter(flight: Flight) -> CheckAnswer:
-    mine, other = flight.losses(UNTOUCHED), flight.losses(NO_INPUTS)
-    steps = min(mine.size, other.size)
-    if steps >= _SAME_STEPS and flight.case(NO_INPUTS) and (mine[:steps] == other[:steps]).all():
+    losses, losses_without = flight.losses(UNTOUCHED), flight.losses(NO_INPUTS)
+    steps = min(losses.size, losses_without.size)
+    if steps >= _SAME_STEPS and flight.case(NO_INPUTS) and (losses[:steps] == losses_without[:steps]).all():
         change = number(flight.measure("inputs"), "change")
         if change is None or change > _NOTHING:
             return unknown(f"all {steps:,} losses are the same: the zeros did not reach the training.")
@@ -197,14 +197,14 @@ def diagnosis_clean(flight: Flight) -> CheckAnswer:
     diagnosis = flight.diagnosis
     if diagnosis is None:
         return unknown(flight.why_not(UNTOUCHED))
-    grave = [one for one in acute(diagnosis) if one.hypotheses]
-    ran = sum(one.status == "ran" for one in diagnosis.coverage)
+    grave = [problem for problem in acute(diagnosis) if problem.hypotheses]
+    ran = sum(check.status == "ran" for check in diagnosis.coverage)
     if not grave:
         return passed(f"{ran} detectors ran, nothing of medium severity or above.", detectors=ran)
-    worst = max(grave, key=lambda one: (one.symptom not in _LATER, one.hypotheses[0].confidence))
+    worst = max(grave, key=lambda problem: (problem.symptom not in _LATER, problem.hypotheses[0].confidence))
     first = worst.hypotheses[0]
-    said = f"{worst.summary.rstrip('.')}. Likeliest cause: {first.title} ({first.confidence:.0%})"
+    suspicion = f"{worst.summary.rstrip('.')}. Likeliest cause: {first.title} ({first.confidence:.0%})"
     if first.confidence < _SURE or worst.symptom in _LATER:
-        return unknown(f"a suspicion: {said}; a longer run would show.", confidence=first.confidence)
+        return unknown(f"a suspicion: {suspicion}; a longer run would show.", confidence=first.confidence)
     do = first.fixes[0].summary if first.fixes else ""
-    return failed(f"{said}.", do=do, cause=first.cause, confidence=first.confidence, problems=len(grave))
+    return failed(f"{suspicion}.", do=do, cause=first.cause, confidence=first.confidence, problems=len(grave))

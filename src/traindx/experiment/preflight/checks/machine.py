@@ -63,20 +63,20 @@ _ROUNDED = 1_000_000
 
 def memory(flight: Flight) -> CheckAnswer:
     measured = flight.measure("memory")
-    free, whole = number(measured, "free"), number(measured, "total")
-    if free is None or not whole:
+    free, total = number(measured, "free"), number(measured, "total")
+    if free is None or not total:
         return unknown(str(measured.get("why") or flight.why_not(MEASURED) or "it was not measured"))
     device = str(measured.get("device", "cpu"))
-    numbers: dict[str, Number] = {"free": free, "total": whole}
-    text = f"{_size(free)} of {_size(whole)} free on {device} while training"
-    batch, kept = number(measured, "batch"), number(measured, "kept")
+    numbers: dict[str, Number] = {"free": free, "total": total}
+    text = f"{_size(free)} of {_size(total)} free on {device} while training"
+    batch, kept_bytes = number(measured, "batch"), number(measured, "kept")
     half, less = number(measured, "half"), number(measured, "kept_half")
-    if batch and kept and half and less and batch > half and kept > less:
-        each = (kept - less) / (batch - half)
-        largest = batch + _ROOM * free / (_WITH_GRADIENTS * each)
-        numbers |= {"batch": batch, "bytes_per_sample": each, "largest_batch": int(largest)}
-        text += f"; a sample takes {_size(each)}, so {_largest(largest)} would fit (now {batch:.0f})"
-    if free < _TIGHT * whole:
+    if batch and kept_bytes and half and less and batch > half and kept_bytes > less:
+        sample_bytes = (kept_bytes - less) / (batch - half)
+        largest = batch + _ROOM * free / (_WITH_GRADIENTS * sample_bytes)
+        numbers |= {"batch": batch, "bytes_per_sample": sample_bytes, "largest_batch": int(largest)}
+        text += f"; a sample takes {_size(sample_bytes)}, so {_largest(largest)} would fit (now {batch:.0f})"
+    if free < _TIGHT * total:
         return failed(
             f"{text}: little is left.",
             do="Take a smaller batch, or accumulate.",
@@ -114,9 +114,9 @@ def whole_time(flight: Flight) -> CheckAnswer:
         return passed(text, **numbers, steps=attempt.steps, seconds=attempt.seconds)
     planned = steps_planned(case)
     if planned is not None:
-        whole = planned[0] * pace
-        text = f"at most about {lasting(whole)}: {planned[1]} at {lasting_each(pace)}."
-        return passed(text, **numbers, seconds=whole, steps=planned[0])
+        total = planned[0] * pace
+        text = f"at most about {lasting(total)}: {planned[1]} at {lasting_each(pace)}."
+        return passed(text, **numbers, seconds=total, steps=planned[0])
     steps = steps_of_epoch(case)
     if steps:
         text = f"about {lasting(steps * pace)} an epoch of {steps:,.0f} steps; how many epochs is not known."

@@ -30,18 +30,18 @@ def items_independent(flight: Flight) -> CheckAnswer:
         "leak_train": leak if training is None else training,
         "batch": batch,
     }
-    how = "gradient" if measured.get("how") == "gradient" else "change"
+    method = "gradient" if measured.get("how") == "gradient" else "change"
     if leak <= _LEAK:
-        text = f"{how} of one of {batch:.0f} samples with respect to the others: {leak:.2g} of its own"
+        text = f"{method} of one of {batch:.0f} samples with respect to the others: {leak:.2g} of its own"
         if training is not None and training > _LEAK and norms:
             text += f"; {training:.2g} in training mode, by {norms:.0f} batch norm layers, as designed"
         elif training is not None and training > _LEAK:
             text += f"; {training:.2g} in training mode"
         return passed(f"{text}.", **numbers)
-    said = f"one of {batch:.0f} samples depends on the others, {leak:.2g} as much as on its own input"
+    dependence = f"one of {batch:.0f} samples depends on the others, {leak:.2g} as much as on its own input"
     if not measured.get("certain"):
-        return unknown(f"{said}; whether rows are samples is not known.", **numbers)
-    return failed(f"{said}, in eval mode.", do=_DO, cause="", **numbers)
+        return unknown(f"{dependence}; whether rows are samples is not known.", **numbers)
+    return failed(f"{dependence}, in eval mode.", do=_DO, cause="", **numbers)
 
 
 def validation_apart(flight: Flight, case: Case) -> CheckAnswer:
@@ -118,9 +118,9 @@ def deterministic(flight: Flight) -> CheckAnswer:
 def source_clean(flight: Flight, case: Case) -> CheckAnswer:
     if case.script is None:
         return unknown("there is no source to read")
-    known = [name for name in flight.coverage if name.startswith("script_")]
-    found = flight.trouble(*known)
-    if found is not None:
-        return from_finding(flight, found)
-    ran = sum(1 for name in known if flight.coverage[name].status == "ran")
+    rules = [name for name in flight.coverage if name.startswith("script_")]
+    finding = flight.trouble(*rules)
+    if finding is not None:
+        return from_finding(flight, finding)
+    ran = sum(1 for name in rules if flight.coverage[name].status == "ran")
     return passed(f"{ran} rules had something to check.", rules=ran)

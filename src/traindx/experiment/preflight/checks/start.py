@@ -25,9 +25,9 @@ _DO = "Look at the scale of the last layer, of the inputs and of the targets."
 
 def loss_at_chance(flight: Flight) -> CheckAnswer:
     measured = flight.measure("start")
-    calls = [one for one in facts(measured.get("calls")) if number(one, "even") is not None]
+    calls = [call for call in facts(measured.get("calls")) if number(call, "even") is not None]
     if not calls:
-        whys = [str(one["why"]) for one in facts(measured.get("calls")) if one.get("why")]
+        whys = [str(call["why"]) for call in facts(measured.get("calls")) if call.get("why")]
         return unknown(
             str(measured.get("why") or next(iter(whys), "the loss is none of torch's own functions"))
         )
@@ -47,8 +47,8 @@ def _judged(flight: Flight, call: Fact) -> CheckAnswer:
     high = max(even, best)
     by_class = function in _CLASSES
     numbers: dict[str, Number] = {"loss": value, "even": even, "constant": best}
-    what = "equal odds" if by_class else "zeros"
-    text = f"{function} {short(value)}; {what} give {short(even)}, the best constant {short(best)}"
+    baseline = "equal odds" if by_class else "zeros"
+    text = f"{function} {short(value)}; {baseline} give {short(even)}, the best constant {short(best)}"
     limit = (_MOST_CLASSES if by_class else _MOST_REAL) * high
     if call.get("reduction") == "mean" and by_class:
         limit += _SLACK
@@ -75,13 +75,13 @@ def outputs_fit_loss(case: Case) -> CheckAnswer:
     losses = case.inside.losses
     if not losses:
         return unknown("the loss is none of torch's own functions")
-    one = losses[0]
-    text = f"{one.get('function')} of {one.get('output_shape')} against {one.get('target_shape')}"
-    after = one.get("after_layers")
-    if isinstance(after, list) and after:
-        text += f", the output straight from {after[0]}"
-    more = f" and {len(losses) - 1} more" if len(losses) > 1 else ""
-    return passed(f"{text}{more}.", losses=len(losses))
+    loss = losses[0]
+    text = f"{loss.get('function')} of {loss.get('output_shape')} against {loss.get('target_shape')}"
+    layers = loss.get("after_layers")
+    if isinstance(layers, list) and layers:
+        text += f", the output straight from {layers[0]}"
+    others_text = f" and {len(losses) - 1} more" if len(losses) > 1 else ""
+    return passed(f"{text}{others_text}.", losses=len(losses))
 
 
 def activations_healthy(case: Case) -> CheckAnswer:

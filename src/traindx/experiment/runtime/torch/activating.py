@@ -54,7 +54,7 @@ _SWAPPED = (*_PLAIN, nn.Sigmoid, nn.Tanh)
 
 
 class Activations:
-    """Seen in a pass aside by the place they are called from; hidden ones are changed from then on.
+    """Activations as one extra pass shows them, by their calling line; hidden ones are changed after it.
 
     `change_module(module)` changes a module once; `change_call(owner, compute, input)` gives the result of a
     function instead of `compute()`, where `owner` is the module that calls it.
@@ -68,12 +68,12 @@ class Activations:
         self._change_module = change_module
         self._change_call = change_call
         self._watching = self._inside = False
-        self._seen: dict[Place, list[tuple[str, Node]]] = {}
+        self._calls_by_place: dict[Place, list[tuple[str, Node]]] = {}
         self._hidden: dict[Place, nn.Module | None] = {}
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        self._watching, self._seen = True, {}
+        self._watching, self._calls_by_place = True, {}
         try:
             yield
         finally:
@@ -95,7 +95,7 @@ class Activations:
             finally:
                 self._inside = False
             if self._watching and result.grad_fn is not None:
-                self._seen.setdefault(place, []).append((kind, result.grad_fn))
+                self._calls_by_place.setdefault(place, []).append((kind, result.grad_fn))
             return result
 
         return function
@@ -104,12 +104,12 @@ class Activations:
         """Decide which are hidden, and change them, except those of the kind `but`; how many of each kind."""
         hidden = {
             place: calls
-            for place, calls in self._seen.items()
+            for place, calls in self._calls_by_place.items()
             if calls[0][0] != but
             and all(trace.is_hidden(node) for _, node in calls)
             and not (calls[0][0] in _GATES and any(trace.is_gate(node) for _, node in calls))
         }
-        modules = {id(one): one for one in root.modules()}
+        modules = {id(module): module for module in root.modules()}
         for place in hidden:
             module = modules.get(place[0])
             if type(module) in _SWAPPED and module is not None:
@@ -117,7 +117,7 @@ class Activations:
             else:
                 self._hidden[place] = module
                 _no_fast_path(module)
-        self._seen = {}
+        self._calls_by_place = {}
         return Counter(calls[0][0] for calls in hidden.values())
 
 
@@ -135,8 +135,8 @@ def followed_by_dropout(share: float) -> Activations:
             return output
         if output.device not in generators:
             generators[output.device] = torch.Generator(output.device).manual_seed(0)
-        kept = torch.empty_like(output).bernoulli_(1 - share, generator=generators[output.device])
-        return output * kept / (1 - share)
+        mask = torch.empty_like(output).bernoulli_(1 - share, generator=generators[output.device])
+        return output * mask / (1 - share)
 
     def hooked(module: nn.Module) -> None:
         module.register_forward_hook(lambda owner, _, output: dropped(owner, output))
@@ -145,7 +145,7 @@ def followed_by_dropout(share: float) -> Activations:
 
 
 def _become(module: nn.Module, to: str) -> None:
-    """The same object, so that whoever holds it has the new one."""
+    """Change the module in place, so that every reference to it has the new activation."""
     kind, settings = _MODULES[to]
     for name in "inplace negative_slope alpha min_val max_val beta threshold approximate".split():
         vars(module).pop(name, None)

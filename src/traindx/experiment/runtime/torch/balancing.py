@@ -36,16 +36,16 @@ class _Counts(ABC):
         self.text = ""
         self.heaviest = 1.0
         self.calls = 0
-        self._seen = 0
+        self._targets_counted = 0
 
     @property
     def settled(self) -> bool:
-        return self.calls >= _CALLS or self._seen >= _TARGETS
+        return self.calls >= _CALLS or self._targets_counted >= _TARGETS
 
     def add(self, loss: LossArguments) -> None:
         if not self.settled:
             self.calls += 1
-            self._seen += loss.target.numel()
+            self._targets_counted += loss.target.numel()
             self._count(loss)
 
     @abstractmethod
@@ -86,17 +86,19 @@ class Positives(_Counts):
 
     def __init__(self, power: float = 1.0) -> None:
         super().__init__(power)
-        self._yes = self._all = torch.zeros(())
+        self._positives = self._totals = torch.zeros(())
 
     def _count(self, loss: LossArguments) -> None:
         target = loss.target.detach().float()
         columns = target.reshape(-1, target.shape[-1]) if target.dim() > 1 else target.reshape(-1, 1)
-        fits = self._yes.shape == columns.shape[1:]
-        self._yes = columns.sum(0) + (self._yes if fits else 0)
-        self._all = torch.full_like(self._yes, len(columns)) + (self._all if fits else 0)
+        fits = self._positives.shape == columns.shape[1:]
+        self._positives = columns.sum(0) + (self._positives if fits else 0)
+        self._totals = torch.full_like(self._positives, len(columns)) + (self._totals if fits else 0)
 
     def weigh(self, loss: LossArguments) -> str:
-        heavier = ((self._all - self._yes).clamp(min=1) / self._yes.clamp(min=1)).clamp(max=_HEAVIEST)
+        heavier = ((self._totals - self._positives).clamp(min=1) / self._positives.clamp(min=1)).clamp(
+            max=_HEAVIEST
+        )
         heavier = heavier**self.power
         weight = heavier.to(loss.input)
         if loss.name == "binary_cross_entropy_with_logits":
@@ -104,7 +106,7 @@ class Positives(_Counts):
         else:
             loss.given["weight"] = torch.where(loss.target > 0.5, weight, torch.ones_like(weight))
         self.heaviest = float(torch.maximum(heavier, 1 / heavier).max())
-        shares = (self._yes / self._all).tolist()
+        shares = (self._positives / self._totals).tolist()
         self.text = f"positives ({_share(shares)} of the targets) weigh {range_of(heavier)} in {loss.name}"
         return self.text
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from traindx.experiment.runtime.frames import place_in_script
-from traindx.experiment.runtime.torch.tensors import tensors_in
+from traindx.experiment.runtime.torch.tensors import grad_fn_of
 from traindx.observe.torch.graph import walk
 from traindx.observe.torch.kinds import has_modes
 
@@ -38,19 +38,19 @@ class ForcedModes:
             weakref.WeakKeyDictionary()
         )
 
-    def called(self, call: ModelCall, root: nn.Module) -> None:
+    def on_model_call(self, call: ModelCall, root: nn.Module) -> None:
         self._site = place_in_script() if call.training else None
         if self._site is None or self._misses.get(self._site, 0) >= _SURE:
             self._switch(root, training=False)
         elif self._site in self._trains:
             self._switch(root, training=True)
 
-    def gave(self, output: Any, root: nn.Module) -> Any:
+    def on_output(self, output: Any, root: nn.Module) -> Any:
         """Remember what a place gave until the next backward pass, as long as it is not known."""
         del root
         site = self._site
         if site is not None and site not in self._trains and self._misses.get(site, 0) < _SURE:
-            node = next((one.grad_fn for _, one in tensors_in(output) if one.grad_fn is not None), None)
+            node = grad_fn_of(output)
             if node is not None:
                 self._open = [*self._open[1 - _OPEN :], (site, node)]
         return output

@@ -27,7 +27,7 @@ class LoaderPass:
 
 
 class Feeding:
-    """Learned from what happens; a loader that is made anew is known by the line that passes over it."""
+    """Learned while the training runs; a loader that is made again is known by the line that iterates it."""
 
     def __init__(self, training: ChangedTraining) -> None:
         self._training = training
@@ -56,11 +56,11 @@ class Feeding:
 
     def _fetched(self, source: LoaderPass) -> bool:
         """A batch was fetched; whether it is known to be one of training."""
-        before, source.fetched = self.last, source.fetched + 1
+        previous, source.fetched = self.last, source.fetched + 1
         if not torch.is_grad_enabled():
             return False
-        if before is not None and before is not source and not before.backwards:
-            self._mixed.add(before.site)
+        if previous is not None and previous is not source and not previous.backwards:
+            self._mixed.add(previous.site)
         self.last = source
         if source.loader in self._loaders:
             return True
@@ -74,7 +74,7 @@ class Feeding:
             self._sites.add(source.site)
 
 
-class _RandomOrder(Sampler[int]):
+class RandomOrder(Sampler[int]):
     """A new order each time while gradients are recorded; from first to last otherwise."""
 
     def __init__(self, data: Sized) -> None:
@@ -90,10 +90,6 @@ class _RandomOrder(Sampler[int]):
         if not torch.is_grad_enabled():
             return iter(range(count))
         return iter(torch.randperm(count, generator=self._random).tolist())
-
-
-def random_order(data: Sized) -> Sampler[int]:
-    return _RandomOrder(data)
 
 
 def in_order(arguments: dict[str, Any]) -> str:
@@ -114,19 +110,19 @@ def change_loaders(
     """Make the training's DataLoaders otherwise; those that the script calls validation or test stay.
 
     `alter(arguments)` changes what a loader is made with and returns what it was before; None: nothing was.
-    `said(loader, before)` is told when such a loader feeds the training.
+    `describe(loader, before)` is reported when such a loader feeds the training.
     """
-    before: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+    old_values: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
     def loader_made(arguments: dict[str, Any], line: str) -> Any:
         old = None if is_validation(line) else alter(arguments)
-        return None if old is None else lambda loader: before.update({loader: old})
+        return None if old is None else lambda loader: old_values.update({loader: old})
 
-    def fetched(batch: Any, source: LoaderPass, trains: bool) -> Any:
-        if trains and source.loader in before:
-            hooks.changed(describe(source.loader, before[source.loader]))
+    def on_batch(batch: Any, source: LoaderPass, trains: bool) -> Any:
+        if trains and source.loader in old_values:
+            hooks.changed(describe(source.loader, old_values[source.loader]))
         return batch
 
     hooks.otherwise("no DataLoader was made")
     hooks.loader_made(loader_made)
-    hooks.batch(fetched)
+    hooks.batch(on_batch)

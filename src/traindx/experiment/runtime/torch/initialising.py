@@ -21,31 +21,39 @@ def initialise(root: nn.Module, kind: str) -> str:
     random = torch.Generator()
     random.manual_seed(0)
     tied = {
-        id(one) for module in root.modules() if isinstance(module, _EMBEDDINGS) for one in module.parameters()
+        id(parameter)
+        for module in root.modules()
+        if isinstance(module, _EMBEDDINGS)
+        for parameter in module.parameters()
     }
-    before, after, count = [], [], 0
+    old_spreads, new_spreads, count = [], [], 0
     with torch.no_grad():
         for weight in _weights(root, tied):
-            before.append(float(weight.std()))
+            old_spreads.append(float(weight.std()))
             count += weight.numel()
             new = torch.empty_like(weight, device="cpu", dtype=torch.float32)
             _draw(new, kind, random)
             weight.copy_(new)
-            after.append(float(weight.std()))
+            new_spreads.append(float(weight.std()))
         _settle_the_rest(root)
-    if not before:
+    if not old_spreads:
         return ""
-    spread = f"deviations {range_of(before)} -> {range_of(after)}"
-    return f"{count:,} weights of {len(before)} tensors drawn by {kind}: {spread}"
+    spread = f"deviations {range_of(old_spreads)} -> {range_of(new_spreads)}"
+    return f"{count:,} weights of {len(old_spreads)} tensors drawn by {kind}: {spread}"
 
 
 def _weights(root: nn.Module, tied: set[int]) -> Iterator[nn.Parameter]:
     for module in root.modules():
-        for name, one in module.named_parameters(recurse=False):
-            if not one.requires_grad or one.dim() < 2 or id(one) in tied or isinstance(module, _EMBEDDINGS):
+        for name, parameter in module.named_parameters(recurse=False):
+            if (
+                not parameter.requires_grad
+                or parameter.dim() < 2
+                or id(parameter) in tied
+                or isinstance(module, _EMBEDDINGS)
+            ):
                 continue
-            if isinstance(module, _LAYERS) or (one.dim() == 2 and _WEIGHT.search(name)):
-                yield one
+            if isinstance(module, _LAYERS) or (parameter.dim() == 2 and _WEIGHT.search(name)):
+                yield parameter
 
 
 def _draw(weight: torch.Tensor, kind: str, random: torch.Generator) -> None:
@@ -63,6 +71,6 @@ def _settle_the_rest(root: nn.Module) -> None:
             module.weight.fill_(1.0)
         if not isinstance(module, (*_LAYERS, *_NORMS)):
             continue
-        for name, one in module.named_parameters(recurse=False):
-            if "bias" in name and one.requires_grad:
-                one.zero_()
+        for name, parameter in module.named_parameters(recurse=False):
+            if "bias" in name and parameter.requires_grad:
+                parameter.zero_()

@@ -33,8 +33,8 @@ def insert(trace: PassGraph, kind: str, group_of: Callable[[torch.Tensor], Any])
     """What was put where; empty if there was no place."""
     inserted: dict[nn.Module, str] = {}
     layers: list[tuple[Any, Node, Node | None]] = list(trace.layers)
-    for module, node, before in layers:
-        if module in inserted or not _fits(trace, module, node, before):
+    for module, node, input_node in layers:
+        if module in inserted or not _fits(trace, module, node, input_node):
             continue
         group = group_of(module.weight)
         if group is None:
@@ -44,30 +44,32 @@ def insert(trace: PassGraph, kind: str, group_of: Callable[[torch.Tensor], Any])
             continue
         norm.to(device=module.weight.device, dtype=module.weight.dtype).train(module.training)
         module.add_module(NAME, norm)
-        module.register_forward_hook(_after)
+        module.register_forward_hook(_apply_norm)
         group["params"].extend(norm.parameters())
         inserted[module] = type(norm).__name__
     kinds = sorted(set(inserted.values()))
     return (
-        ", ".join(f"{list(inserted.values()).count(one)} x {one}" for one in kinds) + " inserted"
+        ", ".join(f"{list(inserted.values()).count(kind)} x {kind}" for kind in kinds) + " inserted"
         if inserted
         else ""
     )
 
 
-def _after(module: nn.Module, args: Any, output: Any) -> Any:
+def _apply_norm(module: nn.Module, args: Any, output: Any) -> Any:
     del args
     return module.get_submodule(NAME)(output)
 
 
-def _fits(trace: PassGraph, module: nn.Module, node: Node, before: Node | None) -> bool:
+def _fits(trace: PassGraph, module: nn.Module, node: Node, input_node: Node | None) -> bool:
     if not isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d | nn.Conv3d) or NAME in dict(
         module.named_children()
     ):
         return False
     users = trace.consumers(node)
-    goes = bool(users) and all(operation(one) in _ACTIVATIONS for one in users)
-    return goes and trace.is_hidden(node) and not any(map(trace.is_gate, users)) and not _is_normed(before)
+    goes = bool(users) and all(operation(user) in _ACTIVATIONS for user in users)
+    return (
+        goes and trace.is_hidden(node) and not any(map(trace.is_gate, users)) and not _is_normed(input_node)
+    )
 
 
 def _is_normed(node: Node | None) -> bool:

@@ -39,10 +39,10 @@ class LabelParts:
         self._labels: set[int] = set()
         self._pools: dict[int, Pool] = {}
 
-    def called(self, call: ModelCall, root: object) -> None:
+    def on_model_call(self, call: ModelCall, root: object) -> None:
         del root
         if self._batch and not self._labels and call.training:
-            self._inputs += [one for _, one in call.tensors()]
+            self._inputs += [tensor for _, tensor in call.tensors()]
 
     def exchanged(self, batch: Any, trains: bool, changed: Callable[[str], None]) -> Any:
         """The batch with other samples' labels, once it is known where they are."""
@@ -70,17 +70,17 @@ class LabelParts:
             return ""
         if not self._batch:
             return "the loss is not one of torch's and no DataLoader gives the batches"
-        rows = {one.shape[0] for one in self._inputs if one.dim()}
+        rows = {tensor.shape[0] for tensor in self._inputs if tensor.dim()}
         reached = self._reached()
         free = {
             number
             for number, (_, part) in enumerate(self._batch)
             if number not in reached and part.dim() and (not rows or part.shape[0] in rows)
         }
-        named = {number for number in free if is_label(self._batch[number][0])}
-        if not reached and not named and len(self._batch) == 2:
+        labelled = {number for number in free if is_label(self._batch[number][0])}
+        if not reached and not labelled and len(self._batch) == 2:
             free = {1}
-        self._labels = named or free
+        self._labels = labelled or free
         self._batch, self._inputs = [], []
         return "" if self._labels else "no part of the batch could be told to be the labels"
 
@@ -88,14 +88,14 @@ class LabelParts:
         """Parts that went into the model: the same memory, or else the same number of values of a kind."""
         parts = [part for _, part in self._batch]
         reached = set()
-        for one in self._inputs:
-            same = [n for n, part in enumerate(parts) if part.data_ptr() == one.data_ptr()]
+        for tensor in self._inputs:
+            same_memory = [n for n, part in enumerate(parts) if part.data_ptr() == tensor.data_ptr()]
             alike = [
                 n
                 for n, part in enumerate(parts)
-                if part.numel() == one.numel() and part.is_floating_point() == one.is_floating_point()
+                if part.numel() == tensor.numel() and part.is_floating_point() == tensor.is_floating_point()
             ]
-            reached.update(same or alike[:1])
+            reached.update(same_memory or alike[:1])
         return reached
 
 

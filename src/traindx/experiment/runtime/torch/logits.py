@@ -23,7 +23,7 @@ class Logits:
 
     def __init__(self, hooks: Hooks) -> None:
         self._hooks = hooks
-        self._made: OrderedDict[int, tuple[str, torch.Tensor, torch.Tensor]] = OrderedDict()
+        self._results: OrderedDict[int, tuple[str, torch.Tensor, torch.Tensor]] = OrderedDict()
         self._inside = False
 
     def remember(self, name: str) -> Callable[..., Any]:
@@ -36,51 +36,51 @@ class Logits:
             finally:
                 self._inside = False
             if isinstance(input, torch.Tensor) and isinstance(result, torch.Tensor):
-                # Kept alive, so that no other tensor can stand at its place.
-                self._made.pop(result.data_ptr(), None)
-                self._made[result.data_ptr()] = (name, result.detach(), input)
-                while len(self._made) > _KEPT:
-                    self._made.popitem(last=False)
+                # Kept alive, so that no other tensor takes its address.
+                self._results.pop(result.data_ptr(), None)
+                self._results[result.data_ptr()] = (name, result.detach(), input)
+                while len(self._results) > _KEPT:
+                    self._results.popitem(last=False)
             return result
 
         return function
 
-    def judged(self, loss: LossArguments) -> None:
+    def on_loss_call(self, loss: LossArguments) -> None:
         """The loss is given what came before the last softmax or sigmoid."""
         with self._hooks.aside():
             if loss.name in _WANTS:
-                origin = self._before(loss.input)
+                origin = self._origin(loss.input)
                 if origin is not None and origin[0] in _WANTS[loss.name]:
                     loss.input = origin[1]
                     self._hooks.changed(f"{loss.name} is given what {origin[0]} was given, not its result")
             elif loss.name == "nll_loss":
                 self._log_probabilities(loss)
 
-    def _before(self, given: torch.Tensor) -> tuple[str, torch.Tensor] | None:
+    def _origin(self, output: torch.Tensor) -> tuple[str, torch.Tensor] | None:
         """Also for another view of the result."""
-        entry = self._made.get(given.data_ptr())
-        if entry is None or entry[2].numel() != given.numel():
+        entry = self._results.get(output.data_ptr())
+        if entry is None or entry[2].numel() != output.numel():
             return None
         name, _, input = entry
-        if given.shape == input.shape and given.stride() == input.stride():
+        if output.shape == input.shape and output.stride() == input.stride():
             return name, input
-        whole = input.contiguous()
-        return name, torch.as_strided(whole, given.shape, given.stride(), whole.storage_offset())
+        contiguous = input.contiguous()
+        return name, torch.as_strided(contiguous, output.shape, output.stride(), contiguous.storage_offset())
 
     def _log_probabilities(self, loss: LossArguments) -> None:
-        given = loss.input
-        axis = 1 if given.dim() > 1 else 0
-        plain = given.detach().float()
+        output = loss.input
+        axis = 1 if output.dim() > 1 else 0
+        plain = output.detach().float()
         if float(plain.logsumexp(axis).abs().max()) < _CLOSE:
             return
-        origin = self._before(given)
+        origin = self._origin(output)
         if origin is not None and origin[0] == "softmax":
             loss.input = functional.log_softmax(origin[1], axis)
-            what = "the log-softmax of what softmax was given, not probabilities"
+            text = "the log-softmax of what softmax was given, not probabilities"
         elif bool((plain >= 0).all()) and float((plain.sum(axis) - 1).abs().max()) < _CLOSE:
-            loss.input = given.clamp(min=torch.finfo(given.dtype).tiny).log()
-            what = "logarithms of probabilities"
+            loss.input = output.clamp(min=torch.finfo(output.dtype).tiny).log()
+            text = "logarithms of probabilities"
         else:
-            loss.input = functional.log_softmax(given, axis)
-            what = "the log-softmax of the outputs, not the outputs"
-        self._hooks.changed(f"nll_loss is given {what}")
+            loss.input = functional.log_softmax(output, axis)
+            text = "the log-softmax of the outputs, not the outputs"
+        self._hooks.changed(f"nll_loss is given {text}")

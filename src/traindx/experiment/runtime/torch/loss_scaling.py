@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from traindx.experiment.runtime.rate_groups import drop_gradients, with_gradients
+
 if TYPE_CHECKING:
     from traindx.experiment.runtime.hooks import Hooks
 
@@ -52,7 +54,7 @@ class ScaledBackward:
         gradients = list(self._gradients([optimizer]))
         if not self._on or not gradients:
             return
-        if all(bool(torch.isfinite(one).all()) for one in gradients):
+        if all(bool(torch.isfinite(gradient).all()) for gradient in gradients):
             self._good_steps += 1
             if self._good_steps % _GROWTH_STEPS == 0:
                 self._scale *= 2
@@ -60,9 +62,7 @@ class ScaledBackward:
         self._good_steps = 0
         self._scale /= 2
         self._hooks.changed("steps with gradients that are not finite are left out")
-        for group in optimizer.param_groups:
-            for parameter in group["params"]:
-                parameter.grad = None
+        drop_gradients(optimizer)
 
     def _multiply(self, factor: float) -> None:
         for gradient in self._gradients(self._optimizers):
@@ -71,5 +71,4 @@ class ScaledBackward:
     @staticmethod
     def _gradients(optimizers: Any) -> Iterator[torch.Tensor]:
         for optimizer in optimizers:
-            for group in optimizer.param_groups:
-                yield from (one.grad for one in group["params"] if one.grad is not None)
+            yield from (parameter.grad for parameter in with_gradients(optimizer))

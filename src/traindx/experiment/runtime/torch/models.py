@@ -19,30 +19,35 @@ class Models:
     def __init__(self, hooks: Hooks, first: Callable[[nn.Module, Any], None]) -> None:
         self._hooks = hooks
         self._first = first
-        self._seen: weakref.WeakSet[nn.Module] = weakref.WeakSet()
+        self._announced: weakref.WeakSet[nn.Module] = weakref.WeakSet()
         self._optimizers: list[weakref.ref[Any]] = []
         hooks.optimizer_made(lambda optimizer, _: self._optimizers.append(weakref.ref(optimizer)))
-        hooks.model_call(self._called)
+        hooks.model_call(self._on_model_call)
 
     def optimizers(self) -> list[Any]:
-        return [one for ref in self._optimizers if (one := ref()) is not None]
+        return [optimizer for ref in self._optimizers if (optimizer := ref()) is not None]
 
     def group_of(self, parameter: torch.Tensor) -> dict[str, Any] | None:
         """The group of an optimizer that holds a parameter."""
         for optimizer in self.optimizers():
             for group in optimizer.param_groups:
-                if any(one is parameter for one in group["params"]):
-                    found: dict[str, Any] = group
-                    return found
+                if any(member is parameter for member in group["params"]):
+                    holder: dict[str, Any] = group
+                    return holder
         return None
 
-    def _called(self, call: Any, root: nn.Module) -> None:
-        if root in self._seen or not self._optimizers:
+    def _on_model_call(self, call: Any, root: nn.Module) -> None:
+        if root in self._announced or not self._optimizers:
             return
         if isinstance(root, torch.jit.ScriptModule):
             self._hooks.otherwise("the model is compiled by torch.jit: its inside is out of reach")
             return
-        held_ids = {id(one) for o in self.optimizers() for group in o.param_groups for one in group["params"]}
-        if any(id(one) in held_ids for one in root.parameters()):
-            self._seen.add(root)
+        held_ids = {
+            id(parameter)
+            for o in self.optimizers()
+            for group in o.param_groups
+            for parameter in group["params"]
+        }
+        if any(id(parameter) in held_ids for parameter in root.parameters()):
+            self._announced.add(root)
             self._first(root, call)

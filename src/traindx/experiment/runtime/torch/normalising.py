@@ -18,7 +18,8 @@ def channel_axis(root: nn.Module, tensor: torch.Tensor) -> int:
     if tensor.dim() > 3:
         return 1
     first = next(
-        (one for one in root.modules() if next(one.parameters(recurse=False), None) is not None), None
+        (module for module in root.modules() if next(module.parameters(recurse=False), None) is not None),
+        None,
     )
     return 1 if isinstance(first, nn.modules.conv._ConvNd) and first.in_channels == tensor.shape[1] else -1
 

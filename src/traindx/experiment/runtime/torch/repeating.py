@@ -36,11 +36,11 @@ class Repeating:
         self._lead: int | None = None
         self._steps = 0
         self._streams = Streams()
-        self._seen: list[list[float]] = [[], []]
+        self._checksums: list[list[float]] = [[], []]
 
     # Where batches come from.
 
-    def fetched(self, batch: Any, source: LoaderPass, trains: bool) -> Any:
+    def on_batch(self, batch: Any, source: LoaderPass, trains: bool) -> Any:
         if not torch.is_grad_enabled() or self._way in ("calls", "streams"):
             return batch
         self._fetches += 1
@@ -48,23 +48,23 @@ class Repeating:
         if not trains:
             return batch
         # A loader made anew gives the batch of the one before.
-        shapes = ", ".join("x".join(map(str, one.shape)) for _, one in tensors_in(first))
+        shapes = ", ".join("x".join(map(str, tensor.shape)) for _, tensor in tensors_in(first))
         self._hooks.changed(f"the first batch of the DataLoader ({shapes}) is given at every step")
         return copied(first)
 
-    def called(self, call: ModelCall, root: nn.Module) -> None:
+    def on_model_call(self, call: ModelCall, root: nn.Module) -> None:
         if not self._calls.trains(call, root):
             return
         if self._way == "streams":
-            self._seen[-1] += [_checksum(one) for _, one in call.tensors()]
+            self._checksums[-1] += [_checksum(tensor) for _, tensor in call.tensors()]
         else:
             self._calls.model(call, again=self._way == "calls")
 
-    def judged(self, loss: LossArguments) -> None:
+    def on_loss_call(self, loss: LossArguments) -> None:
         if not (loss.training and loss.input.requires_grad and self._calls.training):
             return
         if self._way == "streams":
-            self._seen[-1].append(_checksum(loss.target))
+            self._checksums[-1].append(_checksum(loss.target))
         else:
             self._calls.loss(loss, again=self._way == "calls")
 
@@ -97,18 +97,18 @@ class Repeating:
     def _repeat_streams(self) -> None:
         if self._steps == 1 or not self._streams.saved:
             self._streams.save()
-            self._seen = [[], []]
+            self._checksums = [[], []]
             return
-        before, now = self._seen[0], self._seen[-1]
+        first, now = self._checksums[0], self._checksums[-1]
         if not now:
             self._hooks.cannot("nothing shows which batch the script trains on: no model or loss was called")
-        if not before:
-            self._seen[0] = now
-        elif before != now:
+        if not first:
+            self._checksums[0] = now
+        elif first != now:
             self._hooks.cannot(_NOT_DRAWN)
         else:
             self._hooks.changed(_AGAIN)
-        self._seen[-1] = []
+        self._checksums[-1] = []
         self._streams.restore()
 
 
@@ -157,9 +157,9 @@ class Calls:
 
     def shapes(self) -> str:
         args, kwargs = next(iter(self._inputs.values()))
-        shapes = ["x".join(map(str, one.shape)) for _, one in tensors_in([*args, kwargs])]
-        more = f", {len(self._inputs)} calls of the model" if len(self._inputs) > 1 else ""
-        return ", ".join(shapes[:4]) + more
+        shapes = ["x".join(map(str, tensor.shape)) for _, tensor in tensors_in([*args, kwargs])]
+        calls_text = f", {len(self._inputs)} calls of the model" if len(self._inputs) > 1 else ""
+        return ", ".join(shapes[:4]) + calls_text
 
     def _key(self, kind: str) -> tuple[Any, ...]:
         """The place in the script, and how often it was passed in this step."""

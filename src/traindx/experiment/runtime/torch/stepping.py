@@ -25,7 +25,7 @@ class StepHook:
         self.rates: list[Callable[..., Any]] = []
         self.gradients: list[Callable[..., Any]] = []
         self.after: list[Callable[..., Any]] = []
-        self._made: weakref.WeakKeyDictionary[Optimizer, list[float]] = weakref.WeakKeyDictionary()
+        self._made_rates: weakref.WeakKeyDictionary[Optimizer, list[float]] = weakref.WeakKeyDictionary()
         self._counts: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
         self._saved: list[tuple[dict[str, Any], Any]] = []
         self._lead: float | None = None
@@ -35,7 +35,7 @@ class StepHook:
 
     def _group_added(self, _: None, optimizer: Optimizer, *__: Any, **___: Any) -> None:
         rate = number(optimizer.param_groups[-1].get("lr"))
-        self._made.setdefault(optimizer, []).append(0.0 if rate is None else rate)
+        self._made_rates.setdefault(optimizer, []).append(0.0 if rate is None else rate)
 
     def _begins(self, optimizer: Optimizer, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
         """Before a step; with a closure, what acts on gradients acts after each call of it."""
@@ -51,8 +51,8 @@ class StepHook:
         if not self.gradients:
             return None
 
-        def computed(*given: Any, **more: Any) -> Any:
-            loss = closure(*given, **more)
+        def computed(*closure_args: Any, **closure_kwargs: Any) -> Any:
+            loss = closure(*closure_args, **closure_kwargs)
             self._have_gradients(optimizer)
             return loss
 
@@ -78,14 +78,14 @@ class StepHook:
     def _set_rates(self, optimizer: Optimizer) -> None:
         if not self.rates:
             return
-        made = self._made.get(optimizer, [])
+        made_rates = self._made_rates.get(optimizer, [])
         step = self._counts.get(optimizer, 0)
         for index, settings in enumerate(optimizer.param_groups):
             lr = settings.get("lr")
             script = number(lr)
             if script is None:
                 continue
-            base = _base(settings, made[index] if index < len(made) else script)
+            base = _base(settings, made_rates[index] if index < len(made_rates) else script)
             if self._lead is None:
                 self._lead = base
             share = base / self._lead if self._lead else 1.0
@@ -104,10 +104,10 @@ def number(rate: object) -> float | None:
     return float(rate) if isinstance(rate, int | float) else None
 
 
-def _base(settings: dict[str, Any], made: float) -> float:
-    """The rate that people mean by the group's rate: its peak where a schedule says so."""
+def _base(settings: dict[str, Any], made_rate: float) -> float:
+    """The base rate of a group: its peak where a schedule names one."""
     for key in ("max_lr", "initial_lr"):
         peak = number(settings.get(key))
         if peak:
             return peak
-    return made
+    return made_rate

@@ -30,14 +30,18 @@ class Streams:
         numpy = sys.modules.get("numpy.random")
         if numpy is not None:
             self._saved.append((numpy.set_state, numpy.get_state(), None))
-        for one in _generators():
-            if isinstance(one, torch.Generator):
-                self._saved.append((one.set_state, one.get_state(), one))
-            elif isinstance(one, random.Random):
-                self._saved.append((one.setstate, one.getstate(), one))
+        for generator in _generators():
+            if isinstance(generator, torch.Generator):
+                self._saved.append((generator.set_state, generator.get_state(), generator))
+            elif isinstance(generator, random.Random):
+                self._saved.append((generator.setstate, generator.getstate(), generator))
             else:
-                bits = one._bit_generator if hasattr(one, "_bit_generator") else one.bit_generator
-                self._saved.append((_Bits(bits), copy.deepcopy(bits.state), one))
+                bits = (
+                    generator._bit_generator
+                    if hasattr(generator, "_bit_generator")
+                    else generator.bit_generator
+                )
+                self._saved.append((_Bits(bits), copy.deepcopy(bits.state), generator))
 
     def restore(self) -> None:
         for put_back, state, _ in self._saved:
@@ -71,12 +75,14 @@ def _generators() -> list[Any]:
     frame: Any = sys._getframe(1)
     while frame is not None:
         for names in (frame.f_locals, frame.f_globals):
-            for one in list(names.values()):
-                candidates = [one, *vars(one).values()] if _is_of_script(one) else [one]
-                generators |= {id(each): each for each in candidates if isinstance(each, kinds)}
+            for value in list(names.values()):
+                candidates = [value, *vars(value).values()] if _is_of_script(value) else [value]
+                generators |= {
+                    id(candidate): candidate for candidate in candidates if isinstance(candidate, kinds)
+                }
         frame = frame.f_back
     return list(generators.values())
 
 
-def _is_of_script(one: object) -> bool:
-    return type(one).__module__ == "__main__" and hasattr(one, "__dict__")
+def _is_of_script(value: object) -> bool:
+    return type(value).__module__ == "__main__" and hasattr(value, "__dict__")

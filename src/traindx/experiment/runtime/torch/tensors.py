@@ -26,7 +26,7 @@ def copied(batch: Any) -> Any:
 
 
 def tensors_in(batch: Any) -> list[tuple[str, torch.Tensor]]:
-    """All tensors of a batch with the keys they stand under."""
+    """All tensors of a batch with their keys."""
     tensors: list[tuple[str, torch.Tensor]] = []
 
     def see(name: str, tensor: torch.Tensor) -> torch.Tensor:
@@ -37,12 +37,21 @@ def tensors_in(batch: Any) -> list[tuple[str, torch.Tensor]]:
     return tensors
 
 
+def grad_fn_of(value: Any) -> Any:
+    """The operation that computed the first tensor in a value that has gradients; None where none has."""
+    return next((tensor.grad_fn for _, tensor in tensors_in(value) if tensor.grad_fn is not None), None)
+
+
 def rows_within(tensors: list[tuple[str, torch.Tensor]], limit: float) -> torch.Tensor | None:
     """Which rows of the first input of real numbers are finite and within a limit; None without one."""
-    reals = [(name, one) for name, one in tensors if one.is_floating_point() and one.dim() and one.numel()]
+    reals = [
+        (name, tensor)
+        for name, tensor in tensors
+        if tensor.is_floating_point() and tensor.dim() and tensor.numel()
+    ]
     if not reals:
         return None
-    real = next((one for name, one in reals if is_given(name)), reals[0][1])
+    real = next((tensor for name, tensor in reals if is_given(name)), reals[0][1])
     return real.detach().reshape(len(real), -1).abs().amax(1) <= limit
 
 
@@ -60,14 +69,14 @@ class Pool:
 
     def drawn_together(self, parts: list[torch.Tensor]) -> list[torch.Tensor]:
         """The same of several tensors whose rows belong together."""
-        fresh, count = [one.detach() for one in parts], len(parts[0])
+        fresh, count = [part.detach() for part in parts], len(parts[0])
         if len(self._rows) == len(fresh) and all(map(_fit, self._rows, fresh)):
             fresh = [torch.cat([old.to(new.device), new]) for old, new in zip(self._rows, fresh, strict=True)]
-        each = max(1, sum(one[:1].numel() for one in fresh))
-        most = max(count, min(_POOL_ROWS, _POOL_ELEMENTS // each))
-        self._rows = [one[-most:] for one in fresh]
+        row_size = max(1, sum(tensor[:1].numel() for tensor in fresh))
+        row_limit = max(count, min(_POOL_ROWS, _POOL_ELEMENTS // row_size))
+        self._rows = [tensor[-row_limit:] for tensor in fresh]
         chosen = torch.randperm(len(self._rows[0]), generator=self._random)[:count]
-        return [one[chosen.to(one.device)].clone() for one in self._rows]
+        return [tensor[chosen.to(tensor.device)].clone() for tensor in self._rows]
 
 
 def _fit(old: torch.Tensor, new: torch.Tensor) -> bool:

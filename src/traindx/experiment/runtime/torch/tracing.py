@@ -1,7 +1,7 @@
-"""One trial pass of a model before its first real one: how its operations hang together.
+"""One trial pass of a model before its first real one: how its operations are connected.
 
-It leaves no traces: buffers, modes and streams of random numbers are put back, no hook of anybody else is
-called.
+It leaves no traces: buffers, modes and streams of random numbers are put back, and no other
+hooks are called.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from torch.nn.modules import module as calls
 
 from traindx.experiment.runtime.frames import OURS
 from traindx.experiment.runtime.torch.streams import Streams
-from traindx.experiment.runtime.torch.tensors import copied, tensors_in
+from traindx.experiment.runtime.torch.tensors import copied, grad_fn_of, tensors_in
 from traindx.observe.torch.graph import Graph, LayerUses, inputs, operation, walk
 
 if TYPE_CHECKING:
@@ -68,8 +68,10 @@ class PassGraph:
     def is_gate(self, node: Node) -> bool:
         """Whether it is multiplied with something else that is computed: a gate, attention."""
         return any(
-            operation(one) in ("Mul", "Bmm", "Mm") and len(list(inputs(one))) > 1 and one not in self.users
-            for one in self.consumers(node)
+            operation(consumer) in ("Mul", "Bmm", "Mm")
+            and len(list(inputs(consumer))) > 1
+            and consumer not in self.users
+            for consumer in self.consumers(node)
         )
 
 
@@ -78,26 +80,29 @@ def trace(root: nn.Module, call: ModelCall) -> PassGraph | None:
     layers: list[tuple[nn.Module, Node, Node | None]] = []
 
     def returned(module: nn.Module, args: Any, output: Any) -> None:
-        node = next((one.grad_fn for _, one in tensors_in(output) if one.grad_fn is not None), None)
-        before = next((one.grad_fn for _, one in tensors_in(list(args)) if one.grad_fn is not None), None)
+        node, input_node = grad_fn_of(output), grad_fn_of(list(args))
         if node is not None:
-            layers.append((module, node, before))
+            layers.append((module, node, input_node))
 
-    own = [one for one in root.modules() if next(one.parameters(recurse=False), None) is not None]
+    modules = [
+        module for module in root.modules() if next(module.parameters(recurse=False), None) is not None
+    ]
     with torch.enable_grad(), _without_traces(root):
-        handles = [one.register_forward_hook(returned) for one in own]
+        handles = [module.register_forward_hook(returned) for module in modules]
         try:
             output = root(*copied(call.args), **copied(call.kwargs))
         finally:
             for handle in handles:
                 handle.remove()
-        ends = [one.float().sum() for _, one in tensors_in(_plain(output)) if one.grad_fn is not None]
+        ends = [
+            tensor.float().sum() for _, tensor in tensors_in(_plain(output)) if tensor.grad_fn is not None
+        ]
         end = torch.stack(ends).sum().grad_fn if ends else None
     if end is None:
         return None
     graph = walk(end, time.monotonic() + _SECONDS)
     uses = LayerUses(graph, lambda _: "")
-    rows = next((one.shape[0] for _, one in call.tensors() if one.dim()), 1)
+    rows = next((tensor.shape[0] for _, tensor in call.tensors() if tensor.dim()), 1)
     return PassGraph(graph, {user for users in uses.users.values() for user in users}, layers, rows)
 
 
@@ -110,7 +115,7 @@ def _plain(output: Any) -> Any:
 
 @contextlib.contextmanager
 def _without_traces(root: nn.Module) -> Iterator[None]:
-    buffers = [(one, one.detach().clone()) for one in root.buffers()]
+    buffers = [(buffer, buffer.detach().clone()) for buffer in root.buffers()]
     hooks = [(getattr(calls, name), dict(getattr(calls, name))) for name in _GLOBAL_HOOKS]
     for table, _ in hooks:
         table.clear()
@@ -118,8 +123,8 @@ def _without_traces(root: nn.Module) -> Iterator[None]:
         with Streams().kept():
             yield
     finally:
-        for table, before in hooks:
-            table.update(before)
+        for table, saved in hooks:
+            table.update(saved)
         with torch.no_grad():
             for buffer, value in buffers:
                 buffer.copy_(value)
@@ -130,8 +135,8 @@ def calling_frame() -> tuple[int, Any, int]:
     frame: Any = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(OURS):
         frame = frame.f_back
-    own = frame.f_locals.get("self")
-    return (id(own) if isinstance(own, nn.Module) else 0, frame.f_code, frame.f_lasti)
+    owner = frame.f_locals.get("self")
+    return (id(owner) if isinstance(owner, nn.Module) else 0, frame.f_code, frame.f_lasti)
 
 
 _BEHIND_SECONDS = 1.0

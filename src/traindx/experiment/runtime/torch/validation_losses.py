@@ -29,13 +29,13 @@ class ValidationLosses:
         hooks.at_end(self.finish)
 
     def _loss_call(self, loss: LossArguments) -> None:
-        whole, start, end = _extent(loss.target)
-        known = self._trained.get(id(whole))
-        same = known is not None and known[0]() is whole
+        base, start, end = _extent(loss.target)
+        extent = self._trained.get(id(base))
+        is_same = extent is not None and extent[0]() is base
         if loss.training and loss.input.requires_grad:
-            low, high = known[1:] if known is not None and same else (start, end)
-            key = id(whole)
-            reference = weakref.ref(whole, lambda _: self._trained.pop(key, None))
+            low, high = extent[1:] if extent is not None and is_same else (start, end)
+            key = id(base)
+            reference = weakref.ref(base, lambda _: self._trained.pop(key, None))
             self._trained[key] = reference, min(low, start), max(high, end)
             return
         if loss.training or loss.input.requires_grad:
@@ -43,7 +43,7 @@ class ValidationLosses:
         with self._hooks.aside():
             value = getattr(functional, loss.name)(**{**loss.given, "reduction": "mean"})
         rows = len(loss.target) if loss.target.dim() else 1
-        trained = known is not None and same and start < known[2] and known[1] < end
+        trained = extent is not None and is_same and start < extent[2] and extent[1] < end
         self._losses.append((float(value), rows, trained))
 
     def _model_call(self, call: Any, root: object) -> None:
@@ -53,7 +53,7 @@ class ValidationLosses:
 
     def finish(self) -> None:
         """Report the evaluation that is over now, if there was one."""
-        losses = [one for one in self._losses if not one[2]] or self._losses
+        losses = [loss for loss in self._losses if not loss[2]] or self._losses
         self._losses = []
         if losses:
             rows = sum(rows for _, rows, _ in losses)
@@ -62,7 +62,7 @@ class ValidationLosses:
 
 def _extent(tensor: torch.Tensor) -> tuple[torch.Tensor, int, int]:
     """The tensor that another one is a slice of, and the part of its memory that the slice covers."""
-    whole = tensor._base if tensor._base is not None else tensor
+    base = tensor._base if tensor._base is not None else tensor
     start = int(tensor.storage_offset())
     length = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True)) + 1
-    return whole, start, start + length
+    return base, start, start + length

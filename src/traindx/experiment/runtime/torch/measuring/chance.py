@@ -1,4 +1,4 @@
-"""The first loss beside what the loss function gives for answers that know nothing, and beside its floor."""
+"""The first loss, next to the loss of predictions that ignore the input, and to its lower bound."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def measured(first: FirstStep) -> dict[str, Any]:
 
     if not first.losses:
         raise Unmeasured("none of torch's loss functions was called before the first backward pass")
-    total = sum(float(one.detach().double().sum()) for one in first.backward_on)
+    total = sum(float(tensor.detach().double().sum()) for tensor in first.backward_on)
     return {
         "calls": [_loss_and_chance(first, loss) for loss in first.losses[:_CALLS_MOST]],
         "backward": total,
@@ -64,8 +64,8 @@ def _shares(loss: LossArguments) -> torch.Tensor:
     logits, target = loss.input, loss.target
     classes = logits.shape[1] if logits.dim() > 1 else logits.shape[0]
     if target.is_floating_point():
-        given: torch.Tensor = target.movedim(1, -1) if target.dim() > 1 else target
-        return given
+        shares: torch.Tensor = target.movedim(1, -1) if target.dim() > 1 else target
+        return shares
     ignored = target == loss.given.get("ignore_index", -100)
     hot = functional.one_hot(target.masked_fill(ignored, 0), classes).to(torch.float32)
     hot[ignored] = 0.0
@@ -136,9 +136,9 @@ def _groups(first: FirstStep, rows: int) -> torch.Tensor | None:
     """Numbers of groups of samples with the same inputs; None where all differ, or it is not known."""
     if not first.models:
         return None
-    parts = [one for _, one in tensors_in(first.model.args) if one.dim() and one.shape[0] == rows]
+    parts = [tensor for _, tensor in tensors_in(first.model.args) if tensor.dim() and tensor.shape[0] == rows]
     if not parts:
         return None
-    flat = torch.cat([one.detach().reshape(rows, -1).double().cpu() for one in parts], dim=1)
+    flat = torch.cat([part.detach().reshape(rows, -1).double().cpu() for part in parts], dim=1)
     groups = torch.unique(flat, dim=0, return_inverse=True)[1]
     return groups if int(groups.max()) + 1 < rows else None

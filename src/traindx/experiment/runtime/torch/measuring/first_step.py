@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from traindx.experiment.runtime.torch.measuring import chance, memory, modes, sample_independence
-from traindx.experiment.runtime.torch.measuring.model import Called
+from traindx.experiment.runtime.torch.measuring.model import RepeatableCall
 from traindx.experiment.runtime.torch.streams import Streams
 from traindx.experiment.runtime.torch.tensors import copied
 from traindx.observe.recorder import current
@@ -34,31 +34,31 @@ class FirstStep:
 
     def __init__(self, hooks: Hooks) -> None:
         self._hooks = hooks
-        self._done = False
+        self._is_measured = False
         self.batch_size: int | None = None
-        self.models: list[Called] = []
+        self.models: list[RepeatableCall] = []
         self.losses: list[LossArguments] = []
         self.backward_on: tuple[torch.Tensor, ...] = ()
 
-    def fetched(self, batch: Any, source: LoaderPass, trains: bool) -> Any:
+    def on_batch(self, batch: Any, source: LoaderPass, trains: bool) -> Any:
         del trains
         size = getattr(source.loader, "batch_size", None)
-        if not self._done and torch.is_grad_enabled():
+        if not self._is_measured and torch.is_grad_enabled():
             self.batch_size = size if isinstance(size, int) else None
         return batch
 
-    def called(self, call: ModelCall, root: nn.Module) -> None:
-        if not self._done and call.training:
-            self.models.append(Called(root, copied(call.args), copied(call.kwargs)))
+    def on_model_call(self, call: ModelCall, root: nn.Module) -> None:
+        if not self._is_measured and call.training:
+            self.models.append(RepeatableCall(root, copied(call.args), copied(call.kwargs)))
 
-    def judged(self, loss: LossArguments) -> None:
-        if not self._done and loss.training and loss.input.requires_grad:
+    def on_loss_call(self, loss: LossArguments) -> None:
+        if not self._is_measured and loss.training and loss.input.requires_grad:
             self.losses.append(loss)
 
     def backward(self, losses: tuple[torch.Tensor, ...]) -> None:
-        if self._done:
+        if self._is_measured:
             return
-        self._done = True
+        self._is_measured = True
         self.backward_on = losses
         parts: dict[str, Measure] = {
             "start": chance.measured,
@@ -90,16 +90,16 @@ class FirstStep:
     def _aside(self) -> Iterator[None]:
         """What is done here is not the training's: neither seen by changes nor drawn from its streams."""
         with Streams().kept(), self._hooks.aside(), contextlib.ExitStack() as stack:
-            for called in self.models:
-                stack.enter_context(called.kept())
+            for model_call in self.models:
+                stack.enter_context(model_call.kept())
             yield
 
     @property
-    def model(self) -> Called:
+    def model(self) -> RepeatableCall:
         """The call of the largest model."""
         if not self.models:
             raise Unmeasured("no model was called with gradients before the first backward pass")
-        return max(self.models, key=lambda one: one.size)
+        return max(self.models, key=lambda model: model.size)
 
 
 def zeroed(value: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from traindx.experiment.runtime.torch.measuring.model import Called
+from traindx.experiment.runtime.torch.measuring.model import RepeatableCall
 from traindx.experiment.runtime.torch.tensors import tensors_in
 from traindx.observe.torch.places.models import mapped
 
@@ -20,14 +20,15 @@ def measured(first: FirstStep) -> dict[str, Any]:
     """Free and total memory of the device; bytes kept for the batch and for half of it."""
     numbers: dict[str, Any] = {}
     device = next(
-        (one.device for called in first.models for one in called.root.parameters()), torch.device("cpu")
+        (parameter.device for model_call in first.models for parameter in model_call.root.parameters()),
+        torch.device("cpu"),
     )
     numbers["device"] = device.type
     with contextlib.suppress(OSError, ValueError, KeyError):
         numbers["free"], numbers["total"] = _free(device)
     try:
         model = first.model
-        rows = next(one.shape[0] for _, one in tensors_in(model.args) if one.dim())
+        rows = next(tensor.shape[0] for _, tensor in tensors_in(model.args) if tensor.dim())
         numbers |= {"batch": rows, "kept": _bytes_kept(model, rows)}
         if rows >= 4:
             numbers |= {"half": rows // 2, "kept_half": _bytes_kept(model, rows // 2, rows)}
@@ -55,14 +56,14 @@ def _of_system() -> tuple[int, int]:
     return free, total
 
 
-def _bytes_kept(model: Called, rows: int, whole: int | None = None) -> int:
+def _bytes_kept(model: RepeatableCall, rows: int, all_rows: int | None = None) -> int:
     """Bytes of all tensors saved for backward, parameters aside."""
-    mine = {one.untyped_storage().data_ptr() for one in model.root.parameters()}
+    parameter_storages = {parameter.untyped_storage().data_ptr() for parameter in model.root.parameters()}
     bytes_by_storage: dict[int, int] = {}
 
     def pack(tensor: torch.Tensor) -> torch.Tensor:
         storage = tensor.untyped_storage()
-        if storage.data_ptr() not in mine:
+        if storage.data_ptr() not in parameter_storages:
             bytes_by_storage[storage.data_ptr()] = storage.nbytes()
         return tensor
 
@@ -70,7 +71,7 @@ def _bytes_kept(model: Called, rows: int, whole: int | None = None) -> int:
         del name
         return (
             tensor[:rows].clone()
-            if whole is not None and tensor.dim() and tensor.shape[0] == whole
+            if all_rows is not None and tensor.dim() and tensor.shape[0] == all_rows
             else tensor
         )
 

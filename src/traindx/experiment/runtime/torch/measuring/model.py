@@ -9,10 +9,11 @@ from typing import Any
 import torch
 from torch import nn
 
+from traindx.experiment.runtime.snapshot import modes_kept
 from traindx.experiment.runtime.torch.tensors import tensors_in
 
 
-class Called:
+class RepeatableCall:
     """A model and what it was called with."""
 
     def __init__(self, root: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -22,63 +23,56 @@ class Called:
 
     @property
     def size(self) -> int:
-        return sum(one.numel() for one in self.root.parameters())
+        return sum(parameter.numel() for parameter in self.root.parameters())
 
     @contextlib.contextmanager
     def kept(self) -> Iterator[None]:
         """Copies in the place of its buffers, which a waiting graph may hold; modes as they are now."""
-        modules = list(self.root.modules())
-        buffers = [(one, dict(one._buffers)) for one in modules]
-        modes = [(one, one.training) for one in modules]
+        buffers = [(module, dict(module._buffers)) for module in self.root.modules()]
         for module, tensors in buffers:
             for name, buffer in tensors.items():
                 module._buffers[name] = None if buffer is None else buffer.detach().clone()
         try:
-            yield
+            with modes_kept(self.root):
+                yield
         finally:
-            for module, training in modes:
-                module.training = training
             for module, tensors in buffers:
                 module._buffers.update(tensors)
 
     def again(self, args: tuple[Any, ...] | None = None, *, training: bool) -> torch.Tensor:
         """Its main output in a mode, from the same inputs or others."""
-        modes = [(one, one.training) for one in self.root.modules()]
-        self.root.train(training) if training else self.root.eval()
-        try:
+        with modes_kept(self.root):
+            self.root.train(training) if training else self.root.eval()
             output = self.root(*(self.args if args is None else args), **self.kwargs)
-        finally:
-            for module, mode in modes:
-                module.training = mode
         return main(output)
 
     def batch_norms(self) -> int:
-        return sum(isinstance(one, nn.modules.batchnorm._BatchNorm) for one in self.root.modules())
+        return sum(isinstance(module, nn.modules.batchnorm._BatchNorm) for module in self.root.modules())
 
     def dropouts(self) -> int:
         kinds = nn.modules.dropout._DropoutNd
-        return sum(isinstance(one, kinds) and one.p > 0 for one in self.root.modules())
+        return sum(isinstance(module, kinds) and module.p > 0 for module in self.root.modules())
 
 
 def main(output: Any) -> torch.Tensor:
     """The tensor that counts among what a model gives: its logits, or the first with gradients."""
     if isinstance(output, torch.Tensor):
         return output
-    named = getattr(output, "logits", None)
-    if isinstance(named, torch.Tensor):
-        return named
+    logits = getattr(output, "logits", None)
+    if isinstance(logits, torch.Tensor):
+        return logits
     if hasattr(output, "__dict__") and not isinstance(output, dict | list | tuple):
         output = dict(vars(output))
-    outputs = [one for _, one in tensors_in(output) if one.is_floating_point() and one.dim()]
+    outputs = [tensor for _, tensor in tensors_in(output) if tensor.is_floating_point() and tensor.dim()]
     if not outputs:
         raise ValueError("the model gives no tensor of numbers")
-    return next((one for one in outputs if one.requires_grad), outputs[0])
+    return next((tensor for tensor in outputs if tensor.requires_grad), outputs[0])
 
 
-def apart(one: torch.Tensor, other: torch.Tensor) -> float:
+def apart(first: torch.Tensor, second: torch.Tensor) -> float:
     """How far two outputs differ, beside the size of the first; 0 only where they are the same."""
-    one, other = one.detach().double(), other.detach().double()
-    if one.shape != other.shape:
+    first, second = first.detach().double(), second.detach().double()
+    if first.shape != second.shape:
         return 1.0
-    gap = float((one - other).norm())
-    return gap / max(float(one.norm()), 1e-12) if gap else 0.0
+    gap = float((first - second).norm())
+    return gap / max(float(first.norm()), 1e-12) if gap else 0.0

@@ -16,11 +16,11 @@ def measured(first: FirstStep) -> dict[str, Any]:
     """The same batch in eval mode twice, and in training mode."""
     model = first.model
     with torch.no_grad():
-        one, other = model.again(training=False), model.again(training=False)
+        output, repeated = model.again(training=False), model.again(training=False)
         trained = model.again(training=True)
     return {
-        "eval_repeat": apart(one, other),
-        "train_eval": apart(one, trained),
+        "eval_repeat": apart(output, repeated),
+        "train_eval": apart(output, trained),
         "dropout": model.dropouts(),
         "batch_norm": model.batch_norms(),
     }
@@ -35,7 +35,7 @@ def inputs(first: FirstStep) -> dict[str, Any]:
     model = first.model
     blank = zeroed(model.args)
     pairs = zip(tensors_in(model.args), tensors_in(blank), strict=True)
-    if all(torch.equal(one, other) for (_, one), (_, other) in pairs):
+    if all(torch.equal(tensor, blank_tensor) for (_, tensor), (_, blank_tensor) in pairs):
         raise Unmeasured("the model is given nothing that could be zeroed")
     streams = Streams()
     streams.save()
@@ -43,8 +43,8 @@ def inputs(first: FirstStep) -> dict[str, Any]:
     for training in (False, True):
         with torch.no_grad():
             streams.restore()
-            one = model.again(training=training)
+            output = model.again(training=training)
             streams.restore()
-            other = model.again(blank, training=training)
-        changes.append(apart(one, other))
-    return {"change": max(changes), "spread": float(one.double().std()) if one.numel() > 1 else 0.0}
+            blank_output = model.again(blank, training=training)
+        changes.append(apart(output, blank_output))
+    return {"change": max(changes), "spread": float(output.double().std()) if output.numel() > 1 else 0.0}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from traindx.experiment.runtime.torch.labels import is_input
-from traindx.experiment.runtime.torch.measuring.model import Called
+from traindx.experiment.runtime.torch.measuring.model import RepeatableCall
 from traindx.experiment.runtime.torch.streams import Streams
 from traindx.experiment.runtime.torch.tensors import tensors_in
 from traindx.observe.torch.places.models import mapped
@@ -24,27 +24,31 @@ def measured(first: FirstStep) -> dict[str, Any]:
     model = first.model
     batch, certain = _batch(first, model)
     numbers: dict[str, Any] = {"batch": batch, "certain": certain, "batch_norm": model.batch_norms()}
-    floats = [one for name, one in tensors_in(model.args) if one.is_floating_point() and _rows(one, batch)]
-    how = _by_gradient if floats else _by_exchange
+    floats = [
+        tensor
+        for name, tensor in tensors_in(model.args)
+        if tensor.is_floating_point() and _rows(tensor, batch)
+    ]
+    measure = _by_gradient if floats else _by_exchange
     numbers["how"] = "gradient" if floats else "exchange"
-    numbers["leak_eval"] = how(model, batch, training=False)
-    numbers["leak_train"] = how(model, batch, training=True)
+    numbers["leak_eval"] = measure(model, batch, training=False)
+    numbers["leak_train"] = measure(model, batch, training=True)
     return numbers
 
 
-def _batch(first: FirstStep, model: Called) -> tuple[int, bool]:
+def _batch(first: FirstStep, model: RepeatableCall) -> tuple[int, bool]:
     """How many samples the batch has, and whether a loader says so."""
     from traindx.experiment.runtime.torch.measuring.first_step import Unmeasured
 
     if model.kwargs:
         raise Unmeasured("the model is called by keywords")
-    inputs = [one for name, one in tensors_in(model.args) if is_input(name, one) and one.dim()]
+    inputs = [tensor for name, tensor in tensors_in(model.args) if is_input(name, tensor) and tensor.dim()]
     if not inputs:
         raise Unmeasured("the model is given no tensor")
     rows = inputs[0].shape[0]
     if rows < 2:
         raise Unmeasured("the batch holds one sample")
-    if any(one.shape[0] != rows for one in inputs):
+    if any(tensor.shape[0] != rows for tensor in inputs):
         raise Unmeasured("the inputs of the model differ in their first dimension")
     if first.batch_size is not None and first.batch_size != rows:
         raise Unmeasured(f"the batch has {first.batch_size} samples, the model's first dimension {rows}")
@@ -60,7 +64,7 @@ def _rows(tensor: torch.Tensor, batch: int) -> bool:
     return tensor.dim() > 0 and tensor.shape[0] == batch
 
 
-def _output(model: Called, args: Any, batch: int, training: bool) -> torch.Tensor:
+def _output(model: RepeatableCall, args: Any, batch: int, training: bool) -> torch.Tensor:
     from traindx.experiment.runtime.torch.measuring.first_step import Unmeasured
 
     output = model.again(args, training=training)
@@ -69,7 +73,7 @@ def _output(model: Called, args: Any, batch: int, training: bool) -> torch.Tenso
     return output
 
 
-def _by_gradient(model: Called, batch: int, *, training: bool) -> float:
+def _by_gradient(model: RepeatableCall, batch: int, *, training: bool) -> float:
     """The gradient of a sample's output, weighed at random, with respect to all inputs."""
     leaves: list[torch.Tensor] = []
 
@@ -96,10 +100,12 @@ def _by_gradient(model: Called, batch: int, *, training: bool) -> float:
 
 def _share(gradients: Any, sample: int) -> float:
     own = others = 0.0
-    for one in gradients:
-        if one is not None:
+    for gradient in gradients:
+        if gradient is not None:
             size = (
-                one.detach().double().flatten(1).norm(dim=1) if one.dim() > 1 else one.detach().double().abs()
+                gradient.detach().double().flatten(1).norm(dim=1)
+                if gradient.dim() > 1
+                else gradient.detach().double().abs()
             )
             own += float(size[sample]) ** 2
             others += float((size**2).sum()) - float(size[sample]) ** 2
@@ -107,7 +113,7 @@ def _share(gradients: Any, sample: int) -> float:
     return others / own if own > 0 else (1.0 if others > 0 else 0.0)
 
 
-def _by_exchange(model: Called, batch: int, *, training: bool) -> float:
+def _by_exchange(model: RepeatableCall, batch: int, *, training: bool) -> float:
     """How much one sample's output changes when the others change places, beside a change of its own."""
     streams = Streams()
     streams.save()
@@ -122,17 +128,17 @@ def _by_exchange(model: Called, batch: int, *, training: bool) -> float:
             return _output(model, mapped(model.args, "", shifted), batch, training).double()
 
     as_it_is = torch.arange(batch)
-    whole, worst = with_rows(as_it_is), 0.0
+    output, worst = with_rows(as_it_is), 0.0
     for sample in _samples(batch):
-        others = torch.roll(as_it_is, 1)
-        others[others == sample] = (sample + 1) % batch
-        others[sample] = sample
-        own = as_it_is.clone()
-        own[sample] = (sample + batch // 2) % batch
-        theirs = float((with_rows(others)[sample] - whole[sample]).norm())
-        mine = float((with_rows(own)[sample] - whole[sample]).norm())
-        if theirs > _ROUNDING * max(float(whole[sample].norm()), 1e-12):
-            worst = max(worst, theirs / max(mine, 1e-12))
+        shuffled = torch.roll(as_it_is, 1)
+        shuffled[shuffled == sample] = (sample + 1) % batch
+        shuffled[sample] = sample
+        exchanged = as_it_is.clone()
+        exchanged[sample] = (sample + batch // 2) % batch
+        change_by_others = float((with_rows(shuffled)[sample] - output[sample]).norm())
+        own_change = float((with_rows(exchanged)[sample] - output[sample]).norm())
+        if change_by_others > _ROUNDING * max(float(output[sample].norm()), 1e-12):
+            worst = max(worst, change_by_others / max(own_change, 1e-12))
     return worst
 
 

@@ -129,7 +129,7 @@ def _missed(run: Run, name: str, value: float) -> str:
 
     series = run.series.get(name)
     if series is None:
-        judged = sorted(one for one, series in run.series.items() if series.goal != "none")
+        judged = sorted(series_name for series_name, series in run.series.items() if series.goal != "none")
         raise ValueError(f"reaches: {name} is not logged. There are: {', '.join(judged)}.")
     values = series.values[np.isfinite(series.values)]
     lower = series.goal == "lower"

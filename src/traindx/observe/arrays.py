@@ -70,10 +70,10 @@ def dtype_name(data: Tensor) -> str:
 
 def limits(shape: Sequence[int], elements: int) -> list[int]:
     """How many places to read along each dimension: the batch first, the rest is shared."""
-    limits, left = [], elements
+    limits, remaining = [], elements
     for axis, length in enumerate(shape):
-        share = left if axis == len(shape) - 1 else max(1, round(left ** (1 / (len(shape) - axis))))
+        share = remaining if axis == len(shape) - 1 else max(1, round(remaining ** (1 / (len(shape) - axis))))
         count = min(length, max(1, share))
         limits.append(count)
-        left = max(1, left // count)
+        remaining = max(1, remaining // count)
     return limits

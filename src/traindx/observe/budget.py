@@ -59,29 +59,29 @@ class Budget:
         self.stride = 1
         self.usual = 0.0
         self._seconds: deque[float] = deque(maxlen=31)
-        self._since = self._own = self._written = self._writing = 0.0
+        self._since = self._recorder_seconds = self._write_seconds = self._write_share = 0.0
         self._rows, self._settled = 0, _SETTLED_EVERY
 
-    def step(self, seconds: float, own: float, sampled: bool) -> None:
+    def step(self, seconds: float, recorder_seconds: float, sampled: bool) -> None:
         """One step took so long, of which the recorder itself `own`; `sampled`: it also took a sample."""
         if sampled:
-            self.spent += own
+            self.spent += recorder_seconds
             self.passed(seconds)
         else:
-            self.rows((seconds,), own)
+            self.rows((seconds,), recorder_seconds)
 
-    def rows(self, seconds: Sequence[float], own: float) -> None:
+    def rows(self, seconds: Sequence[float], recorder_seconds: float) -> None:
         """Steps with rows took so long each; the recorder itself took `own` for all their rows."""
-        self.spent += own
-        self._own += own
+        self.spent += recorder_seconds
+        self._recorder_seconds += recorder_seconds
         self._rows += len(seconds)
         self._seconds.extend(seconds)
         self.passed(sum(seconds))
 
-    def wrote(self, own: float) -> None:
+    def wrote(self, recorder_seconds: float) -> None:
         """Writing to the file took so long, however many rows there were."""
-        self.spent += own
-        self._written += own
+        self.spent += recorder_seconds
+        self._write_seconds += recorder_seconds
 
     def passed(self, seconds: float) -> None:
         """The training ran for so long."""
@@ -90,29 +90,29 @@ class Budget:
         if self._settled <= 0 or seconds > 0.05:
             self._settle()
 
-    def sampled(self, own: float, seconds: float) -> None:
+    def sampled(self, recorder_seconds: float, seconds: float) -> None:
         """A sample took `own` seconds of the recorder in a step of `seconds`."""
-        self.spent += own
+        self.spent += recorder_seconds
         excess = seconds - self.usual if self.usual else 0.0
-        self.samples.pay(min(max(UNDERCOUNT * own, excess), 4 * UNDERCOUNT * own))
+        self.samples.pay(min(max(UNDERCOUNT * recorder_seconds, excess), 4 * UNDERCOUNT * recorder_seconds))
 
     def _settle(self) -> None:
         """What rows do not need is for samples; they always keep a part."""
         if self._rows:
             # The mean, since what comes with one row in many belongs to all of them. A recorder that had to
             # wait for its turn on the machine looks slow once.
-            mean = min(self._own / self._rows, _OUTLIER * self.row_cost or inf)
+            mean = min(self._recorder_seconds / self._rows, _OUTLIER * self.row_cost or inf)
             self.row_cost += (mean - self.row_cost) * (_LEARNS if self.row_cost else 1.0)
             self.usual = median(self._seconds)
         if self._since:
-            writing = min(self._written / self._since, _OUTLIER * self.share)
-            self._writing += (writing - self._writing) * _LEARNS
+            writing = min(self._write_seconds / self._since, _OUTLIER * self.share)
+            self._write_share += (writing - self._write_share) * _LEARNS
         if self.share and self.usual:
             self.stride = max(1, min(64, round(self.row_cost / (_ROWS * self.share * self.usual))))
-            left = _SPENDS * self.share - self._writing - self.row_cost / self.stride / self.usual
+            sample_share = _SPENDS * self.share - self._write_share - self.row_cost / self.stride / self.usual
             for account in (self.norms, self.samples):
-                account.share = 0.5 * max(_LOOKS * self.share, left)
+                account.share = 0.5 * max(_LOOKS * self.share, sample_share)
         for account in (self.norms, self.samples):
             account.earn(self._since)
-        self._since = self._own = self._written = 0.0
+        self._since = self._recorder_seconds = self._write_seconds = 0.0
         self._rows, self._settled = 0, _SETTLED_EVERY

@@ -85,7 +85,7 @@ class Waiting(Journal):
         super().__init__(recorder.folder, recorder.rank, recorder.started)
         self._recorder = recorder
         self._lines: list[bytes] = []
-        self._before = 0 if launcher_trains else 1
+        self._number_offset = 0 if launcher_trains else 1
 
     def append(self, lines: bytes) -> bool:
         if self.size < _KEPT:
@@ -100,7 +100,7 @@ class Waiting(Journal):
     def _open_now(self) -> bool:
         recorder = self._recorder
         rank = _distributed_rank()
-        number = _claimed(recorder.folder, None if rank is None else rank + self._before)
+        number = _claimed(recorder.folder, None if rank is None else rank + self._number_offset)
         if number is None:
             return False
         if rank is None:
@@ -237,16 +237,19 @@ def spawn_main(**arguments: Any) -> None:
 
 def _watch_spawn(spawn: Any) -> None:
     theirs = spawn.get_command_line
-    before = "from multiprocessing.spawn import spawn_main; "
+    plain_import = "from multiprocessing.spawn import spawn_main; "
     # Where the child cannot import us it must still run.
-    ours = (
+    guarded_import = (
         "try:\n from traindx.observe.children import spawn_main\n"
         "except ImportError:\n from multiprocessing.spawn import spawn_main\n"
     )
 
     def get_command_line(**arguments: Any) -> list[Any]:
         # The path of Python itself is bytes.
-        return [w.replace(before, ours, 1) if isinstance(w, str) else w for w in theirs(**arguments)]
+        return [
+            w.replace(plain_import, guarded_import, 1) if isinstance(w, str) else w
+            for w in theirs(**arguments)
+        ]
 
     spawn.get_command_line = get_command_line
 

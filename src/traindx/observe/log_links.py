@@ -90,10 +90,10 @@ class Links:
         if "tensorflow" in sys.modules:
             for path in event_files(self._folders, os.getpid()):
                 self.add(path)
-        there = [path for path in self.paths if os.path.exists(path)]
-        if there != self.paths:
-            self.paths[:] = there
-            self._changed(there)
+        existing_paths = [path for path in self.paths if os.path.exists(path)]
+        if existing_paths != self.paths:
+            self.paths[:] = existing_paths
+            self._changed(existing_paths)
 
 
 def event_files(folders: Iterable[str], pid: int) -> Iterator[str]:

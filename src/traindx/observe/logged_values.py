@@ -22,9 +22,9 @@ def numbers_of(values: Mapping[str, object]) -> tuple[dict[str, float], dict[str
     return numbers, odd
 
 
-def _flat(values: Mapping[str, object], before: str, depth: int) -> Iterator[tuple[str, object]]:
+def _flat(values: Mapping[str, object], prefix: str, depth: int) -> Iterator[tuple[str, object]]:
     for key, value in values.items():
-        name = f"{before}{key}"
+        name = f"{prefix}{key}"
         if isinstance(value, Mapping) and depth < _DEEPEST:
             yield from _flat(value, f"{name}/", depth + 1)
         else:

@@ -67,7 +67,7 @@ class Recorder(FactsFile):
         # Ends the process of a program that catches what is to stop it; None where that must not be.
         self.insist: Callable[[str], None] | None = None
         self._zero = perf_counter()
-        self._lost = 0
+        self._lost_lines = 0
         self._pending = Pending()
         self._last_row = 0
         self._events: dict[str, int] = {}
@@ -220,11 +220,11 @@ class Recorder(FactsFile):
             # To the end: rows that a thread which prints overtakes would be read by the wrong columns.
             with self._pending.lock:
                 self._writing = get_ident()
-                lost = self._pending.write(self.journal)
-                if lost:
-                    self._lost += lost
-                    self.fact("dropped", self._lost)
-                    self.event("recording_gap", f"{self.journal.error}: {lost} lines lost")
+                lost_lines = self._pending.write(self.journal)
+                if lost_lines:
+                    self._lost_lines += lost_lines
+                    self.fact("dropped", self._lost_lines)
+                    self.event("recording_gap", f"{self.journal.error}: {lost_lines} lines lost")
                 if self.rank == 0:
                     self._write_facts(self.journal)
         except Exception as error:
@@ -237,7 +237,7 @@ class Recorder(FactsFile):
     @property
     def dropped(self) -> int:
         """Lines that could not be written."""
-        return self._lost + self.journal.dropped
+        return self._lost_lines + self.journal.dropped
 
     def close(self, how: str, text: str = "", crash: Mapping[str, object] | None = None) -> None:
         """The end, with how it came; `crash` is what there is to know of an exception."""
@@ -286,8 +286,8 @@ class Recorder(FactsFile):
 
     def ended(self, how: str, text: str) -> tuple[str, str]:
         """How it ended: a program that caught what was to stop it ends by itself, but was stopped."""
-        stopped = how == "finished" and self._stopping.asked
-        return ("stopped", self._stopping.reason) if stopped else (how, text)
+        was_stopped = how == "finished" and self._stopping.request_count
+        return ("stopped", self._stopping.reason) if was_stopped else (how, text)
 
     def take_back(self) -> None:
         """The step just counted was none; its row goes, unless it has been written."""

@@ -16,7 +16,7 @@ def raised_by_handler(error: BaseException) -> bool:
     while outer is not None and outer.tb_next is not None:
         for value in outer.tb_next.tb_frame.f_locals.values():
             # By identity: to compare with an array that stands next to it would raise.
-            if any(one is outer.tb_frame for one in (value if type(value) is tuple else (value,))):
+            if any(item is outer.tb_frame for item in (value if type(value) is tuple else (value,))):
                 return True
         outer = outer.tb_next
     return False
@@ -35,8 +35,8 @@ def keys_held() -> Iterator[None]:
         yield
         return
     with contextlib.suppress(KeyboardInterrupt):
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             yield
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)

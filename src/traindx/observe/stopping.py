@@ -37,7 +37,7 @@ class Stopping:
         # No earlier step is the last one.
         self.at: float = inf if last_step is None else last_step
         self.reason = ""
-        self.asked = 0
+        self.request_count = 0
         self._last_step = last_step
 
     def check(self, step: int, world: int, step_seconds: float) -> None:
@@ -68,8 +68,8 @@ class Stopping:
     def ask(self, why: str) -> bool:
         """The training is asked to stop, from now on at every step; False when it was asked in vain."""
         self.reason, self.at = why, 0
-        self.asked += 1
-        return self.asked <= _PATIENCE
+        self.request_count += 1
+        return self.request_count <= _PATIENCE
 
     def _agreed(self, step: int, step_seconds: float) -> int:
         """A step that no rank can have reached yet."""

@@ -156,10 +156,10 @@ def log(values: Mapping[str, object] | None = None, /, *, step: int | None = Non
         at = numbers.pop("step", None) if step is None else numbers_of({"step": step})[0].get("step")
         if numbers:
             recorder.log(numbers, at)
-        for which, why in odd.items():
-            if len(_odd) < _ODD_MOST and which not in _odd:
-                _odd.add(which)
-                recorder.unseen(f"logged {which}"[:100], why)
+        for name, why in odd.items():
+            if len(_odd) < _ODD_MOST and name not in _odd:
+                _odd.add(name)
+                recorder.unseen(f"logged {name}"[:100], why)
         recorder.tick()
     except Exception as error:
         recorder.failed("traindx.log", error)
@@ -205,19 +205,19 @@ def _hint(recorder: Recorder, models: list[object], optimizers: list[object]) ->
         from traindx.observe.torch.install import install
 
         watching = install(recorder)
-        for one in optimizers:
-            watching.guard("hints", watching.constructed.add, one)
-        for one in models:
-            watching.guard("hints", watching.names.saw, one)
+        for optimizer in optimizers:
+            watching.guard("hints", watching.constructed.add, optimizer)
+        for model in models:
+            watching.guard("hints", watching.names.saw, model)
     except Exception as error:
         recorder.failed("pytorch", error)
 
 
 def _announce(speaks: bool) -> None:
     """What can be seen of a framework other than PyTorch, which everything is seen of."""
-    found = frameworks.of_script(getattr(sys.modules.get("__main__"), "__file__", None))
-    if found is not None and found.name != "PyTorch" and speaks:
-        say(found.line)
+    framework = frameworks.of_script(getattr(sys.modules.get("__main__"), "__file__", None))
+    if framework is not None and framework.name != "PyTorch" and speaks:
+        say(framework.line)
 
 
 def _follow_forks() -> None:

@@ -67,12 +67,12 @@ def describe_shapes(output: Tensor, target: Tensor) -> dict[str, object]:
     return statistics
 
 
-def _stretched(one: Sequence[int], other: Sequence[int]) -> tuple[int, ...] | None:
+def _stretched(output_shape: Sequence[int], target_shape: Sequence[int]) -> tuple[int, ...] | None:
     """The shape both become when they differ but fit."""
-    if one == other:
+    if output_shape == target_shape:
         return None
     try:
-        return tuple(np.broadcast_shapes(tuple(one), tuple(other)))
+        return tuple(np.broadcast_shapes(tuple(output_shape), tuple(target_shape)))
     except ValueError:
         return None
 

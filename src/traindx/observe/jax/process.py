@@ -7,7 +7,7 @@ from typing import Any
 
 from traindx.observe.clock import perf_counter
 from traindx.observe.jax.pytrees import leaves, names, with_paths
-from traindx.observe.jax.steps import Before, JaxSteps
+from traindx.observe.jax.steps import JaxSteps, StateBefore
 from traindx.observe.jax.tracing import Notes, eager_notes
 from traindx.observe.recorder import Recorder, Stopped
 from traindx.observe.signals import let_through
@@ -37,13 +37,13 @@ class JaxTraining:
             let_through(error)
             self.recorder.failed(probe, error)
 
-    def begins(self, function: Any, notes: Notes | None, args: Any, kwargs: Any) -> Before | None:
+    def begins(self, function: Any, notes: Notes | None, args: Any, kwargs: Any) -> StateBefore | None:
         """A function that trains is about to be called: what it may destroy is sampled now."""
         if notes is None or not self.steps.full_next(function):
             return None
-        before = Before()
-        self.guard("weights", before.read, notes, (args, kwargs))
-        return before
+        state_before = StateBefore()
+        self.guard("weights", state_before.read, notes, (args, kwargs))
+        return state_before
 
     def stepped(
         self,
@@ -52,12 +52,12 @@ class JaxTraining:
         arguments: Any,
         result: Any,
         began: float,
-        before: Before | None,
+        state_before: StateBefore | None,
         traced: bool,
     ) -> None:
         """A function that trains has returned; raises only what is to stop the training."""
         try:
-            self.steps.done(function, notes, arguments, result, began, before, traced)
+            self.steps.done(function, notes, arguments, result, began, state_before, traced)
         except Stopped:
             raise
         except Exception as error:
@@ -80,8 +80,8 @@ class JaxTraining:
         if notes is None:
             notes = self._eager[key] = eager_notes(listed, flat, has_value=value is not None)
         result = [*([] if value is None else [value]), *leaves(gradients)]
-        before = Before() if self.steps.full_next(key) else None
-        self.stepped(key, notes, arguments, result, perf_counter(), before, traced)
+        state_before = StateBefore() if self.steps.full_next(key) else None
+        self.stepped(key, notes, arguments, result, perf_counter(), state_before, traced)
 
     def close(self) -> None:
         """What is still open is written; JAX is as it was."""

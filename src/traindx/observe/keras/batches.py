@@ -26,17 +26,17 @@ class SampledBatches:
 
     def groups(self, data: dict[str, Values], kind: str, step: int) -> Groups:
         """The statistics of one batch."""
-        found: Groups = {}
+        groups: Groups = {}
         inputs, target, output = data.get("input"), data.get("target"), data.get("output")
         if target is not None and output is not None:
             target, output = aligned(kind, target, output)
-            found["target"] = dict(self.batches.targets(target))
+            groups["target"] = dict(self.batches.targets(target))
             if is_real(output):
-                found["output"] = input_statistics(output) | answer_statistics(kind, output, target)  # type: ignore[assignment]
+                groups["output"] = input_statistics(output) | answer_statistics(kind, output, target)  # type: ignore[assignment]
         if inputs is not None:
-            found["input"] = dict(self.batches.input(inputs, step))
+            groups["input"] = dict(self.batches.input(inputs, step))
             self.samples.trained(inputs, target)
-        return found
+        return groups
 
     def facts(self) -> dict[str, Any]:
         """What only the end shows."""

@@ -44,9 +44,9 @@ class KerasTraining:
 
     def tap(self, full: bool, *, activations: bool = True, **kind: bool) -> Tap:
         """For the step that is traced or run now."""
-        wanted = activations and "activations" not in self.recorder.off
+        with_activations = activations and "activations" not in self.recorder.off
         functional = self.backend == "jax"
-        return Tap(full, self.recorder.failed, activations=wanted, functional=functional, **kind)
+        return Tap(full, self.recorder.failed, activations=with_activations, functional=functional, **kind)
 
     def stepped(self, tap: Tap, out: dict[str, Any], began: float, **how: Any) -> None:
         """A step ended; raises only what is to stop the training."""

@@ -41,14 +41,14 @@ class KerasSteps:
         self._early = EarlySteps()
         self._lead: weakref.ref[Any] | None = None
         self._fitted: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._ended: float | None = None
+        self._last_end: float | None = None
         self._memory_read = -math.inf
         self._reported: set[str] = set()
-        self.taken = 0
+        self.sample_count = 0
         self._waiting: list[Row] = []
         self._shortest = math.inf
         self._last_row = 0
-        self._others = 0
+        self._other_steps = 0
         self.recorder.before_flush.append(self.settle)
 
     def full_next(self) -> bool:
@@ -62,15 +62,15 @@ class KerasSteps:
         """Whether a step of this optimizer is one of the training, rather than a part of one."""
         lead = self._lead() if self._lead is not None else None
         if lead is None or lead is optimizer:
-            self._others = 0
+            self._other_steps = 0
             return True
         # Another model trains by now, or the same one by another optimizer.
-        self._others += 1
-        return self._others > _OTHERS
+        self._other_steps += 1
+        return self._other_steps > _OTHERS
 
     def paused(self) -> None:
         """Something else than training went on: the time until the next step says nothing of it."""
-        self._ended = None
+        self._last_end = None
 
     def done(
         self, tap: Tap, out: dict[str, Any], began: float, *, traced: bool, count: int = 1, wait: float = 0.0
@@ -84,10 +84,10 @@ class KerasSteps:
             self._finish(tap, now, now - began, traced)
             return
         self._last_row = recorder.step
-        since = self._ended if self._ended is not None else began
+        since = self._last_end if self._last_end is not None else began
         seconds = (now - since) / count
         row: Row = {"t": recorder.now(), "step": recorder.step, "data_wait_s": wait / count}
-        if self._ended is not None and not traced and not (tap.full and budget.samples.cost > seconds / 4):
+        if self._last_end is not None and not traced and not (tap.full and budget.samples.cost > seconds / 4):
             row["step_s"] = seconds
         if "scalars" in out:
             row[_WAITING] = (tap, out["scalars"])
@@ -103,28 +103,28 @@ class KerasSteps:
         recorder.push(row)
         self._finish(tap, now, now - since, traced)
 
-    def _waited(self, there: float, seconds: float) -> float:
+    def _waited(self, arrival: float, seconds: float) -> float:
         """From the call of the function until its batch was there, beyond the shortest such time."""
-        waited = min(seconds, max(0.0, there - (wall_clock() - seconds)))
+        waited = min(seconds, max(0.0, arrival - (wall_clock() - seconds)))
         self._shortest = min(self._shortest, waited)
         return waited - self._shortest
 
     def _finish(self, tap: Tap, now: float, seconds: float, traced: bool) -> None:
         recorder = self.recorder
-        own = perf_counter() - now
+        own_seconds = perf_counter() - now
         if not traced:
-            recorder.budget.step(seconds, UNDERCOUNT * own, tap.full)
-        before = perf_counter()
-        recorder.tick(before)
-        recorder.budget.wrote(perf_counter() - before)
-        self._ended = perf_counter()
+            recorder.budget.step(seconds, UNDERCOUNT * own_seconds, tap.full)
+        began = perf_counter()
+        recorder.tick(began)
+        recorder.budget.wrote(perf_counter() - began)
+        self._last_end = perf_counter()
         recorder.check_stop()
 
     def model_begins(self, model: Any) -> None:
         """`fit` of a model is called: what it is given is of another training, where the model is another."""
-        known, optimizer = model in self._fitted, model.optimizer
+        was_fitted, optimizer = model in self._fitted, model.optimizer
         self._fitted.add(model)
-        if optimizer is not None and not known:
+        if optimizer is not None and not was_fitted:
             # A model without weights yet has not trained before.
             variables = model.trainable_variables if model.built else []
             self._begin_another(variables, [model], str(model.name))
@@ -132,10 +132,10 @@ class KerasSteps:
     def _new_training(self, tap: Tap) -> None:
         """The first optimizer's steps are counted; one of another model begins a training of its own."""
         lead = self._lead() if self._lead is not None else None
-        if not tap.optimizers or any(one is lead for one in tap.optimizers):
+        if not tap.optimizers or any(optimizer is lead for optimizer in tap.optimizers):
             return
         optimizer = tap.optimizers[0]
-        variables = [one for held in tap.held for one in held]
+        variables = [variable for group in tap.optimizer_variables for variable in group]
         if self._lead is None:
             self.training.facts.trains(variables)
         elif not self._begin_another(variables, tap.roots, str(optimizer.name)):
@@ -144,15 +144,15 @@ class KerasSteps:
 
     def _begin_another(self, variables: list[Any], models: list[Any], name: str) -> bool:
         facts = self.training.facts
-        another = facts.are_new(variables)
-        if another:
+        is_new = facts.are_new(variables)
+        if is_new:
             facts.restart(models)
             self.recorder.event("new_training", f"{name} trains another model; steps are counted anew")
             self.recorder.restart()
             self.batches.restart()
             self._lead, self._last_row = None, 0
         facts.trains(variables)
-        return another
+        return is_new
 
     # Rows.
 
@@ -211,15 +211,17 @@ class KerasSteps:
             groups["output"]["backward_ratio"] = loss / fitted
         if groups:
             self.recorder.sample(groups)
-        self.taken += 1
-        own = perf_counter() - began
+        self.sample_count += 1
+        own_seconds = perf_counter() - began
         usual = budget.usual
         if budget.samples.can_pay() or not budget.norms.can_pay():
-            budget.sampled(own, own if traced else seconds + own)
+            budget.sampled(own_seconds, own_seconds if traced else seconds + own_seconds)
         else:
-            budget.spent += own
-            budget.norms.pay(max(UNDERCOUNT * own, seconds + own - usual if usual and not traced else 0.0))
-        if self.taken == _STEPS_WITHOUT_GRADIENT or self.taken % 16 == 0:
+            budget.spent += own_seconds
+            budget.norms.pay(
+                max(UNDERCOUNT * own_seconds, seconds + own_seconds - usual if usual and not traced else 0.0)
+            )
+        if self.sample_count == _STEPS_WITHOUT_GRADIENT or self.sample_count % 16 == 0:
             self.training.guard("layers", self._report_untrained)
 
     def _layers(self, tap: Tap, arrays: dict[str, Any], groups: dict[str, Any], row: Row) -> None:
@@ -249,13 +251,13 @@ class KerasSteps:
         if without and key not in self._reported:
             self._reported.add(key)
             names = list(without)
-            shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+            listing = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
             self.recorder.event(
                 "no_gradient",
-                f"no gradient reached {shown} in {self.taken} samples",
+                f"no gradient reached {listing} in {self.sample_count} samples",
                 {
                     "layers": names[:100],
-                    "cut_off": [name for name, none in without.items() if none][:200],
+                    "cut_off": [name for name, is_none in without.items() if is_none][:200],
                     "reached": len(self.updates.reached),
                 },
             )

@@ -60,10 +60,12 @@ def _blame(search: ForwardSearch, result: Result) -> BlamedTensor:
         )
     if proved:
         return BlamedTensor(node, _with_input(search, node, proved))
-    if any(search.is_bad(one) for one in inputs(node)):
+    if any(search.is_bad(operand) for operand in inputs(node)):
         return BlamedTensor(node, NonfiniteCause(f"-inf of a mask in {plain(node)}"))
     region = search.region(node)
-    if any(operation(one) in MASKS for one in region[1:]) and (masked := nonfinite_rules.masked_row(scene)):
+    if any(operation(source) in MASKS for source in region[1:]) and (
+        masked := nonfinite_rules.masked_row(scene)
+    ):
         return BlamedTensor(node, masked)
     return _likeliest(search, scene, region)
 
@@ -101,5 +103,9 @@ def _with_input(search: ForwardSearch, node: Node, cause: NonfiniteCause) -> Non
     """Rather the numbers of what went in than those of what came out."""
     if cause.tensor is not None and cause.of == "input":
         return cause
-    operands = [search.values[one] for one in inputs(node) if one in search.values and not is_leaf(one[0])]
+    operands = [
+        search.values[operand]
+        for operand in inputs(node)
+        if operand in search.values and not is_leaf(operand[0])
+    ]
     return NonfiniteCause(cause.words, operands[0]) if operands else cause

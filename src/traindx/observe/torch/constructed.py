@@ -34,7 +34,7 @@ class ConstructedOptimizers:
 
     def alive(self) -> list[torch.optim.Optimizer]:
         """Those that are still there."""
-        return [one for ref in self._refs.values() if (one := ref()) is not None]
+        return [optimizer for ref in self._refs.values() if (optimizer := ref()) is not None]
 
     def count(self) -> int:
         """How many there are; those that are gone are forgotten."""
@@ -44,7 +44,7 @@ class ConstructedOptimizers:
 
     def resumed(self) -> bool:
         """Whether one had a state before its first step here: one that was loaded."""
-        return any(bool(one.state) for one in self.alive())
+        return any(bool(optimizer.state) for optimizer in self.alive())
 
     def is_late(self, optimizer: torch.optim.Optimizer) -> bool:
         """Whether it was constructed after another had begun to step."""
@@ -52,15 +52,17 @@ class ConstructedOptimizers:
 
     def never_stepped(self) -> list[torch.optim.Optimizer]:
         """Those that were constructed for parameters which no other one trained."""
-        known = self.watching.steps.optimizers.known.keys() | self.elsewhere
-        stepped = [one for one in self.alive() if id(one) in known]
-        trained = {id(parameter) for one in stepped for parameter in optimizer_parameters(one)}
-        others = [one for one in self.alive() if one not in stepped]
-        return [one for one in others if trained.isdisjoint(map(id, optimizer_parameters(one)))]
+        known_ids = self.watching.steps.optimizers.entries.keys() | self.elsewhere
+        stepped = [optimizer for optimizer in self.alive() if id(optimizer) in known_ids]
+        trained = {id(parameter) for optimizer in stepped for parameter in optimizer_parameters(optimizer)}
+        idle = [optimizer for optimizer in self.alive() if optimizer not in stepped]
+        return [
+            optimizer for optimizer in idle if trained.isdisjoint(map(id, optimizer_parameters(optimizer)))
+        ]
 
     def some_to_come(self) -> bool:
         """Whether one has not stepped yet, here or in a training before."""
         if len(self._refs) < 2:
             return False
-        known = self.watching.steps.optimizers.known.keys() | self.elsewhere
-        return any(key not in known and ref() is not None for key, ref in self._refs.items())
+        known_ids = self.watching.steps.optimizers.entries.keys() | self.elsewhere
+        return any(key not in known_ids and ref() is not None for key, ref in self._refs.items())

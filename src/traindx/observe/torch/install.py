@@ -30,5 +30,5 @@ def listen(watching: Watching) -> None:
     def begin(event: str, call: Callable[..., object]) -> None:
         watching.removals.append(places.listen(event, call))
 
-    for event, call in watching.listeners.all():
+    for event, call in watching.listeners.by_event():
         watching.guard(event, begin, event, call)

@@ -88,7 +88,7 @@ class LossCalls:
         computed, self._computed = self._computed, []
         self.watching.sampler.evaluations.drop()
         if self.watching.sampling and self.watching.steps.backwards == 1:
-            self.watching.guard("written losses", self._written)
+            self.watching.guard("written losses", self._note_written_losses)
             self.watching.sampler.finish_forward()
             self.watching.guard("stale gradients", self._stale_gradients)
         if not computed or not isinstance(loss, float) or not loss or not math.isfinite(loss):
@@ -111,7 +111,7 @@ class LossCalls:
             self.is_whole = True
             self.divides_sums = self._summed
 
-    def _written(self) -> None:
+    def _note_written_losses(self) -> None:
         """Losses that the program wrote by hand are seen in the graph that backward is about to walk."""
         outputs = self.watching.sampler.activations.outputs
         for loss in written_losses(self.watching.steps.grad_fn, outputs):

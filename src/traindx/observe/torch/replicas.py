@@ -34,9 +34,9 @@ def checksum(parameters: Iterable[torch.Tensor]) -> float | None:
     tensors = list(parameters)
     if any(hasattr(tensor, mark) for tensor in tensors for mark in _SHARDED):
         return None
-    known = [plain for plain in map(readable, tensors) if plain is not None and plain.numel()]
+    readable_tensors = [plain for plain in map(readable, tensors) if plain is not None and plain.numel()]
     picked: dict[torch.device, list[torch.Tensor]] = {}
-    for sample in _spread(known):
+    for sample in _spread(readable_tensors):
         # Some devices have no float64.
         exact = torch.float32 if sample.device.type == "mps" else torch.float64
         picked.setdefault(sample.device, []).append(sample.to(exact))

@@ -54,9 +54,9 @@ class TrainingMode:
         """The model whose parameters the leading optimizer holds."""
         roots, optimizer = self.watching.names.roots, self.watching.lead()
         if optimizer is not None and len(roots) > 1:
-            parameters = {id(one) for one in optimizer_parameters(optimizer)}
+            parameters = {id(parameter) for parameter in optimizer_parameters(optimizer)}
             roots = [
-                root for root in roots if any(id(one) in parameters for one in root.parameters())
+                root for root in roots if any(id(parameter) in parameters for parameter in root.parameters())
             ] or roots
         return weakref.ref(roots[0]) if roots else None
 
@@ -99,11 +99,11 @@ class TrainingMode:
 
     def sampled(self, in_eval: list[str], autocast: str | None) -> None:
         """From a sampled step: normalisation and dropout in eval mode while the model trains."""
-        now = tuple(sorted(in_eval))
-        if now != self._in_eval:
-            self._in_eval = now
-            shown = ", ".join(now[:8]) or "none"
-            text = f"in eval mode while training: {shown}"
-            self.recorder.event("eval_modules", text, {"modules": list(now[:100])})
+        names = tuple(sorted(in_eval))
+        if names != self._in_eval:
+            self._in_eval = names
+            listing = ", ".join(names[:8]) or "none"
+            text = f"in eval mode while training: {listing}"
+            self.recorder.event("eval_modules", text, {"modules": list(names[:100])})
         if autocast:
             self.recorder.setting("precision", f"{autocast} autocast")

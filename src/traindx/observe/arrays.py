@@ -64,6 +64,11 @@ def size(data: Tensor) -> int:
     return prod(data.shape)
 
 
+def shape_text(shape: Sequence[object]) -> str:
+    """`32x10`."""
+    return "x".join(map(str, shape)) or "scalar"
+
+
 def dtype_name(data: Tensor) -> str:
     return str(data.dtype).removeprefix("torch.")
 

@@ -13,6 +13,8 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypedDict
@@ -33,6 +35,8 @@ _PRELOAD = "traindx.observe.preload"
 _KEPT = 1 << 20
 _OF_ITS_WRITER = ("version", "name", "started", "config", "ended", "unseen", "dropped")
 
+# The frameworks that are watched, and the name of the probe that reports a failure to begin.
+FRAMEWORKS = {"torch": "pytorch", "keras": "keras", "jax": "jax"}
 _in_child: list[Callable[[], None]] = []
 
 
@@ -181,35 +185,15 @@ def observe(*, launcher_trains: bool = False) -> None:
 
 def install_when_there(recorder: Recorder) -> None:
     """Watch PyTorch, Keras and JAX as soon as the program has imported them."""
+    for framework in FRAMEWORKS:
+        when_imported(framework, partial(_install, recorder, framework))
 
-    def torch_arrived(torch: ModuleType) -> None:
-        del torch
-        try:
-            from traindx.observe.torch.install import install
 
-            install(recorder)
-        except Exception as error:
-            recorder.failed("pytorch", error)
-
-    def keras_arrived(keras: ModuleType) -> None:
-        try:
-            from traindx.observe.keras.install import install
-
-            install(recorder, keras)
-        except Exception as error:
-            recorder.failed("keras", error)
-
-    def jax_arrived(jax: ModuleType) -> None:
-        try:
-            from traindx.observe.jax.install import install
-
-            install(recorder, jax)
-        except Exception as error:
-            recorder.failed("jax", error)
-
-    when_imported("torch", torch_arrived)
-    when_imported("keras", keras_arrived)
-    when_imported("jax", jax_arrived)
+def _install(recorder: Recorder, framework: str, module: ModuleType) -> None:
+    try:
+        import_module(f"traindx.observe.{framework}.install").install(recorder, module)
+    except Exception as error:
+        recorder.failed(FRAMEWORKS[framework], error)
 
 
 def written_facts(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:

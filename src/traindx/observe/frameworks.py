@@ -9,7 +9,7 @@ import ast
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -98,6 +98,12 @@ def jax_name(modules: Mapping[str, object] | None = None) -> str:
         (_KNOWN[library].name for library in ("flax", "equinox", "haiku") if library in modules), "JAX"
     )
     return f"{name} with optax" if "optax" in modules else name
+
+
+def versions(libraries: Iterable[str]) -> dict[str, object]:
+    """The versions of those libraries that are imported and have one."""
+    numbers = {name: getattr(sys.modules.get(name), "__version__", None) for name in libraries}
+    return {name: version for name, version in numbers.items() if isinstance(version, str)}
 
 
 # Before a program runs.

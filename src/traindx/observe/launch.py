@@ -109,13 +109,12 @@ def _fail_on_findings(observed: Observed | None) -> None:
 
 def _observed(launch: Launch, folder: place.Folder) -> Observed | None:
     try:
-        observed = Observed(launch, folder)
+        return Observed(launch, folder)
     except Exception as error:
         if os.environ.get("TRAINDX_DEBUG"):
             raise
         say(f"nothing is recorded: traindx itself failed ({type(error).__name__}: {error}).")
         return None
-    return observed
 
 
 class Observed:

@@ -289,6 +289,10 @@ class Recorder(FactsFile):
         was_stopped = how == "finished" and self._stopping.request_count
         return ("stopped", self._stopping.reason) if was_stopped else (how, text)
 
+    def record_overhead(self) -> None:
+        """How long the recorder itself has run, of how long the recording lasts."""
+        self.fact("overhead", {"own_seconds": round(self.budget.spent, 3), "seconds": round(self.now(), 3)})
+
     def take_back(self) -> None:
         """The step just counted was none; its row goes, unless it has been written."""
         rows = self._pending.rows

@@ -82,7 +82,7 @@ class Watch:
         atexit.unregister(self._process_ends)
         if self._overheard is not None:
             self._overheard.stop()
-        for framework in ("torch", "keras", "jax"):
+        for framework in children.FRAMEWORKS:
             if framework not in sys.modules:
                 forget(framework)
         self._recorder.close(*ending.how_it_ended(error), ending.crash_of(error))

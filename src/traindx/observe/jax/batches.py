@@ -9,21 +9,19 @@ import numpy as np
 from traindx.core.kinds import BY_CLASS
 from traindx.observe.arrays import Values, is_real
 from traindx.observe.data.answers import answer_statistics
-from traindx.observe.data.batches import Batches, input_statistics
+from traindx.observe.data.batches import input_statistics
 from traindx.observe.data.fingerprints import Fingerprints
+from traindx.observe.data.sampled_batches import Groups, SampledBatches
 from traindx.observe.jax.pytrees import rows
 from traindx.observe.jax.tracing import Notes
 from traindx.observe.keras.loss_facts import aligned
 
-Groups = dict[str, dict[str, object]]
 
-
-class StepBatches:
-    """Inputs, targets and outputs of sampled steps; what it remembers of them is recorded at the end."""
+class JaxBatches(SampledBatches):
+    """Inputs, targets and outputs of sampled steps."""
 
     def __init__(self) -> None:
-        self.batches = Batches()
-        self.samples = Fingerprints()
+        super().__init__()
         self._last: int | None = None
 
     def restart(self) -> None:
@@ -57,13 +55,6 @@ class StepBatches:
                 groups["input"].pop("repeat_distance", None)
             self._last = id(argument_leaves[where])
         return groups
-
-    def facts(self) -> dict[str, Any]:
-        """What only the end shows."""
-        return {
-            "classes": self.batches.classes(),
-            "samples": self.samples.facts(),
-        } | self.samples.sequence_facts()
 
 
 def inputs_and_targets(notes: Notes, argument_leaves: list[Any]) -> tuple[int | None, int | None]:

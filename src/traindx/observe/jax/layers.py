@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite, sqrt
+from math import sqrt
 
 import numpy as np
 
 from traindx.observe.arrays import Values
+from traindx.observe.data.directions import GradientDirections
 from traindx.observe.jax.pytrees import Names
 
 Column = list[float | None]
@@ -18,7 +19,7 @@ class Layers:
     """What each step did to each layer. Biases next to a matrix count for the gradient only."""
 
     def __init__(self) -> None:
-        self._last: dict[int, Values] = {}
+        self._directions = GradientDirections()
         self.without: dict[str, bool] = {}
         self.reached: set[str] = set()
         self.norm: float | None = None
@@ -70,7 +71,7 @@ class Layers:
                     else None,
                     weight,
                     change / weight if change is not None and weight else None,
-                    self._cosine(wide, gradients),
+                    self._directions.cosine(wide, [gradients[p] for p in wide]),
                 ]
             )
         table = list(zip(*rows, strict=True))
@@ -91,21 +92,6 @@ class Layers:
         known_changes = [change for change in changes if change is not None]
         self.updates += bool(known_changes)
         self.changed = self.changed or any(bool(change.any()) for change in known_changes)
-
-    def _cosine(self, places: Sequence[int], gradients: Sequence[Values | None]) -> float | None:
-        """The direction of the gradient compared with the sample before: same 1, across 0, back -1."""
-        product = square = last_square = 0.0
-        for place in places:
-            gradient = gradients[place]
-            if gradient is None:
-                return None
-            last, self._last[place] = self._last.get(place), gradient
-            if last is not None and last.shape == gradient.shape:
-                product += float(np.vdot(gradient, last))
-                square += float(np.vdot(gradient, gradient))
-                last_square += float(np.vdot(last, last))
-        size = square * last_square
-        return product / sqrt(size) if isfinite(size) and size > 0 and isfinite(product) else None
 
 
 def _square(values: Values) -> float:

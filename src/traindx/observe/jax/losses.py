@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from traindx.observe.arrays import shape_text
+
 KINDS = {
     "softmax_cross_entropy_with_integer_labels": "softmax_cross_entropy",
     "softmax_cross_entropy": "softmax_cross_entropy",
@@ -33,14 +35,14 @@ def loss_fact(name: str, output: Any, target: Any) -> dict[str, Any]:
         "kind": kind,
         "reduction": "mean",
         "from_logits": kind in _FROM_LOGITS,
-        "output_shape": _text(
+        "output_shape": shape_text(
             (output_shape[0], output_shape[-1], *output_shape[1:-1]) if classes else output_shape
         ),
-        "target_shape": _text(target_shape[:-1] if one_hot else target_shape),
+        "target_shape": shape_text(target_shape[:-1] if one_hot else target_shape),
         "output_dtype": _dtype(output),
         "target_dtype": _dtype(target),
         "broadcasts": not classes and _stretches(output_shape, target_shape),
-        "broadcast_shape": _text(_together(output_shape, target_shape)),
+        "broadcast_shape": shape_text(_together(output_shape, target_shape)),
         "shape": output_shape,
     }
 
@@ -52,8 +54,8 @@ def written_fact(kind: str, shape: tuple[int, ...]) -> dict[str, Any]:
         "kind": kind,
         "reduction": "mean",
         "from_logits": False,
-        "output_shape": _text(shape),
-        "target_shape": _text(shape),
+        "output_shape": shape_text(shape),
+        "target_shape": shape_text(shape),
         "output_dtype": "float32",
         "target_dtype": "float32",
         "broadcasts": False,
@@ -67,10 +69,6 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 def _dtype(value: Any) -> str:
     return str(getattr(value, "dtype", type(value).__name__))
-
-
-def _text(shape: tuple[int, ...]) -> str:
-    return "x".join(map(str, shape)) or "scalar"
 
 
 def _together(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:

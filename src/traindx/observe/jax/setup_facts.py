@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from math import prod, sqrt
 from typing import Any
 
@@ -54,12 +53,7 @@ class JaxFacts:
             self.recorder.setting("batch_size", int(argument_leaves[where].shape[0]))
 
     def _framework(self) -> None:
-        versions: dict[str, object] = {}
-        for name in _LIBRARIES:
-            version = getattr(sys.modules.get(name), "__version__", None)
-            if isinstance(version, str):
-                versions[name] = version
-        self.recorder.fact("libraries", versions)
+        self.recorder.fact("libraries", frameworks.versions(_LIBRARIES))
         name = frameworks.jax_name()
         self.recorder.framework = f"{name}: {frameworks.SEEN_OF_JAX} were recorded"
         self.recorder.fact("framework", {"name": name})
@@ -202,11 +196,7 @@ class JaxFacts:
         late = [count for step, count in counted if step > _RESET_AFTER]
         if len(late) > 1 and not any(late):
             self.state_lost(f"it had counted no step in {len(late)} samples")
-        budget = self.recorder.budget
-        self.recorder.fact(
-            "overhead",
-            {"own_seconds": round(budget.spent, 3), "seconds": round(self.recorder.now(), 3)},
-        )
+        self.recorder.record_overhead()
 
 
 def _layer(name: str, numbers: list[int], notes: Notes, argument_leaves: list[Any]) -> dict[str, Any]:

@@ -8,26 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from traindx.observe.arrays import Values
-from traindx.observe.budget import UNDERCOUNT
+from traindx.observe.call_steps import ALL_ROWS, OTHERS_MOST, CallSteps, Row
 from traindx.observe.clock import perf_counter
-from traindx.observe.early_steps import EarlySteps
 from traindx.observe.jax import optimizers
-from traindx.observe.jax.batches import StepBatches
+from traindx.observe.jax.batches import JaxBatches
 from traindx.observe.jax.layers import Layers
 from traindx.observe.jax.pytrees import apart, leaves, reach, sample
 from traindx.observe.jax.setup_facts import JaxFacts
 from traindx.observe.jax.tracing import Notes
-from traindx.observe.process_memory import resident_bytes
+from traindx.observe.untrained import SAMPLES_NEEDED
 
 if TYPE_CHECKING:
     from traindx.observe.jax.process import JaxTraining
 
-Row = dict[str, object]
 _WAITING = "loss"
-_ALL_ROWS = 200
-_MEMORY_EVERY = 1.0
-_OTHERS = 12
-_STEPS_WITHOUT_GRADIENT = 3
 _IN_A_ROW = 3
 _LOOP_ROWS = 500
 # So few steps of a function that only differentiates were for a look at gradients.
@@ -58,28 +52,21 @@ class StateBefore:
                 self.counts.append(int(value[0]))
 
 
-class JaxSteps:
+class JaxSteps(CallSteps):
     """Counts steps. Numbers of a step stay on their device until they are there anyway."""
 
     def __init__(self, training: JaxTraining) -> None:
+        super().__init__(training.recorder)
         self.training = training
-        self.recorder = training.recorder
         self.facts = JaxFacts(self.recorder)
         self.layers = Layers()
-        self.batches = StepBatches()
-        self._early = EarlySteps()
+        self.batches = JaxBatches()
         self._lead: Any = None
         self._other_calls = 0
         self._lead_updates = False
-        self._last_end: float | None = None
-        self._memory_read = -math.inf
         self._window: tuple[float, int, int] | None = None
         self._latest: Any = None
-        self._last_row = 0
-        self._waiting: list[Row] = []
         self._bad_in_a_row = 0
-        self._reported: set[str] = set()
-        self._sample_count = 0
         self._counted: list[tuple[int, int]] = []
         self._open: tuple[Notes, list[Values | None], list[Values | None], Any] | None = None
         self.recorder.before_flush.append(self.settle)
@@ -118,7 +105,7 @@ class JaxSteps:
         if full and state_before is not None and not state_before.weights:
             self.training.guard("weights", state_before.read, notes, arguments)
         recorder.step += notes.repeats
-        if not full and recorder.step - self._last_row < budget.stride and recorder.step > _ALL_ROWS:
+        if not full and recorder.step - self._last_row < budget.stride and recorder.step > ALL_ROWS:
             self._finish(full, now, now - began, traced)
             return
         self._last_row = recorder.step
@@ -150,14 +137,14 @@ class JaxSteps:
             return True
         self._other_calls += 1
         tried = self.recorder.step <= _TRIED and notes.updated and not self._lead_updates
-        if self._other_calls > _OTHERS or tried:
+        if self._other_calls > OTHERS_MOST or tried:
             self._lead, self._other_calls, self._open = function, 0, None
             self._lead_updates = bool(notes.updated)
             self.recorder.event("new_training", "another function trains; steps are counted anew")
             self.recorder.restart()
             self.batches.restart()
             self.layers = Layers()
-            self._last_row = self._sample_count = 0
+            self._last_row = self.sample_count = 0
             self.training.guard("facts", self.facts.traced, notes, arguments)
             return True
         if notes.loss is not None:
@@ -166,17 +153,6 @@ class JaxSteps:
                 {"step": self.recorder.step, "name": f"loss/{name}", _WAITING: reach(result, notes.loss)}
             )
         return False
-
-    def _finish(self, full: bool, now: float, seconds: float, traced: bool) -> None:
-        recorder = self.recorder
-        own_seconds = perf_counter() - now
-        if not traced:
-            recorder.budget.step(seconds, UNDERCOUNT * own_seconds, full)
-        began = perf_counter()
-        recorder.tick(began)
-        recorder.budget.wrote(perf_counter() - began)
-        self._last_end = perf_counter()
-        recorder.check_stop()
 
     # Rows.
 
@@ -235,13 +211,6 @@ class JaxSteps:
             row["step_s"] = (now - began) / (step - first)
         self._window = now, step, printed
 
-    def _memory(self, row: Row, now: float) -> None:
-        if now - self._memory_read >= _MEMORY_EVERY:
-            self._memory_read = now
-            resident = resident_bytes()
-            if resident is not None:
-                row["rss_bytes"] = resident
-
     # Samples.
 
     def _sample(
@@ -254,7 +223,7 @@ class JaxSteps:
         seconds: float,
         traced: bool,
     ) -> None:
-        began, budget = perf_counter(), self.recorder.budget
+        began = perf_counter()
         argument_leaves, out = leaves(arguments), leaves(result)
         groups: dict[str, dict[str, object]] = {}
         self.training.guard(
@@ -273,16 +242,8 @@ class JaxSteps:
         else:
             self._open = notes, state_before.weights, gradients, groups
         self._counting(state_before)
-        self._sample_count += 1
-        own_seconds = perf_counter() - began
-        if budget.samples.can_pay() or not budget.norms.can_pay():
-            budget.sampled(own_seconds, own_seconds if traced else seconds + own_seconds)
-        else:
-            budget.spent += own_seconds
-            usual = budget.usual
-            budget.norms.pay(
-                max(UNDERCOUNT * own_seconds, seconds + own_seconds - usual if usual and not traced else 0.0)
-            )
+        self.sample_count += 1
+        self._pay_for_sample(perf_counter() - began, seconds, traced)
 
     def _finish_open(self, arguments: Any) -> None:
         """Weights were updated outside of the function: the next call shows what became of them."""
@@ -320,7 +281,7 @@ class JaxSteps:
             else:
                 self.recorder.row(values)
         self.recorder.sample(groups)
-        if self._sample_count == _STEPS_WITHOUT_GRADIENT or self._sample_count % 16 == 15:
+        if self.sample_count == SAMPLES_NEEDED or self.sample_count % 16 == 15:
             self._report_untrained()
 
     def _gradients(
@@ -366,17 +327,8 @@ class JaxSteps:
             self._counted.append((self.recorder.step, max(state_before.counts)))
 
     def _report_untrained(self) -> None:
-        """Weights that got no gradient in any sample so far, once for each set."""
-        without = list(self.layers.without)
-        key = ",".join(without)
-        if not without or key in self._reported:
-            return
-        self._reported.add(key)
-        listing = ", ".join(without[:8]) + (f" and {len(without) - 8} more" if len(without) > 8 else "")
-        self.recorder.event(
-            "no_gradient",
-            f"no gradient reached {listing} in {self._sample_count} samples",
-            {"layers": without[:100], "cut_off": [], "reached": len(self.layers.reached)},
+        self._untrained.report(
+            list(self.layers.without), (), reached=len(self.layers.reached), samples=self.sample_count
         )
 
     def end(self) -> None:
@@ -384,7 +336,7 @@ class JaxSteps:
         self.settle([], all_of_them=True)
         self._finish_open(None)
         layers = self.layers
-        if layers.updates >= _STEPS_WITHOUT_GRADIENT and not layers.changed and self.facts.rate(1, True) != 0:
+        if layers.updates >= SAMPLES_NEEDED and not layers.changed and self.facts.rate(1, True) != 0:
             self.recorder.event(
                 "optimizer_never_stepped", f"no weight changed in {layers.updates} sampled steps"
             )

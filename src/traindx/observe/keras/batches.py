@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from traindx.observe.arrays import Values, is_real
 from traindx.observe.data.answers import answer_statistics
-from traindx.observe.data.batches import Batches, input_statistics
+from traindx.observe.data.batches import input_statistics
 from traindx.observe.data.fingerprints import Fingerprints
+from traindx.observe.data.sampled_batches import Groups, SampledBatches
 from traindx.observe.keras.loss_facts import aligned
 
-Groups = dict[str, dict[str, object]]
 
-
-class SampledBatches:
-    """Inputs, targets and outputs of sampled steps; what it remembers of them is recorded at the end."""
-
-    def __init__(self) -> None:
-        self.batches = Batches()
-        self.samples = Fingerprints()
+class KerasBatches(SampledBatches):
+    """Inputs, targets and outputs of sampled steps."""
 
     def restart(self) -> None:
         """Another training begins: what this one is judged on, that one may have learned from."""
@@ -37,10 +30,3 @@ class SampledBatches:
             groups["input"] = dict(self.batches.input(inputs, step))
             self.samples.trained(inputs, target)
         return groups
-
-    def facts(self) -> dict[str, Any]:
-        """What only the end shows."""
-        return {
-            "classes": self.batches.classes(),
-            "samples": self.samples.facts(),
-        } | self.samples.sequence_facts()

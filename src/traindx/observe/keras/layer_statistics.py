@@ -10,6 +10,7 @@ import numpy as np
 
 from traindx.core.kinds import LayerShape, activation_by_name
 from traindx.observe.arrays import Values
+from traindx.observe.data.directions import GradientDirections
 from traindx.observe.keras.names import LayerNames
 
 Column = list[float | None]
@@ -23,7 +24,7 @@ class LayerUpdates:
 
     def __init__(self, names: LayerNames) -> None:
         self._names = names
-        self._last: dict[str, Values] = {}
+        self._directions = GradientDirections()
         self.samples = 0
         # Variables that never had a gradient; True where it was None rather than zero.
         self.without: dict[str, bool] = {}
@@ -69,20 +70,10 @@ class LayerUpdates:
             float(sum(numbers[place][2] for place in with_gradient)),
             _root(weight),
             _root(change) / _root(weight) if weight > 0 else None,
-            self._cosine([self._names.variable(variables[p]) for p in wide], [gradients[p] for p in wide]),
+            self._directions.cosine(
+                [self._names.variable(variables[p]) for p in wide], [gradients[p] for p in wide]
+            ),
         ]
-
-    def _cosine(self, names: list[str], gradients: list[Values]) -> float | None:
-        """The direction of the gradient compared with the sample before: same 1, across 0, back -1."""
-        product = square = last_square = 0.0
-        for name, gradient in zip(names, gradients, strict=True):
-            last, self._last[name] = self._last.get(name), gradient
-            if last is not None and last.shape == gradient.shape:
-                product += float(np.vdot(gradient, last))
-                square += float(np.vdot(gradient, gradient))
-                last_square += float(np.vdot(last, last))
-        size = square * last_square
-        return product / sqrt(size) if 0 < size < inf and abs(product) < inf else None
 
 
 def _root(square: float) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from traindx.core.kinds import BY_CLASS, layer_kind
-from traindx.observe.arrays import Values
+from traindx.observe.arrays import Values, shape_text
 from traindx.observe.keras.layer_statistics import activation_of
 from traindx.observe.keras.tensors import is_real
 
@@ -67,8 +67,8 @@ def facts(loss: Any, target: Any, output: Any, last: Any, rows: int) -> dict[str
         "kind": kind(loss),
         "reduction": {"sum_over_batch_size": "mean"}.get(reduction, reduction),
         "from_logits": from_logits(loss),
-        "output_shape": "x".join(map(str, output_shape)) or "scalar",
-        "target_shape": "x".join(map(str, target_shape)) or "scalar",
+        "output_shape": shape_text(output_shape),
+        "target_shape": shape_text(target_shape),
         "output_dtype": _dtype(output),
         "target_dtype": _dtype(target),
         "broadcasts": _broadcasts(target, output),

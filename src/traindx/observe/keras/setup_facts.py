@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from traindx.observe.frameworks import keras_name
+from traindx.observe.frameworks import keras_name, versions
 from traindx.observe.keras import loss_facts
 from traindx.observe.keras.model_facts import elements, model_facts
 from traindx.observe.keras.tap import Tap
@@ -99,7 +98,7 @@ class KerasFacts:
         optimizer_list = self._optimizers
         recorder.fact("models", facts)
         recorder.fact("optimizers", [dict(fact) for fact in optimizer_list])
-        libraries = self._libraries()
+        libraries: dict[str, object] = {"keras_backend": self.training.backend} | versions(_LIBRARIES)
         recorder.fact("libraries", libraries)
         name = keras_name(str(libraries.get("keras", "3")), self.training.backend)
         recorder.framework = (
@@ -116,14 +115,6 @@ class KerasFacts:
         attributes = [name for model in models for name, value in vars(model).items() if value is optimizer]
         name = next((name for name in attributes if not name.startswith("_") and name != "optimizer"), "")
         return name or str(optimizer.name)
-
-    def _libraries(self) -> dict[str, object]:
-        versions: dict[str, object] = {"keras_backend": self.training.backend}
-        for name in _LIBRARIES:
-            version = getattr(sys.modules.get(name), "__version__", None)
-            if isinstance(version, str):
-                versions[name] = version
-        return versions
 
     def _clipping(self, optimizer: Any) -> None:
         self._limit = None
@@ -154,11 +145,7 @@ class KerasFacts:
 
     def step(self, tap: Tap, out: dict[str, Any]) -> None:
         """What a traced step shows: loss functions, and what its optimizers change."""
-        numbers = (
-            dict(zip(tap.scalar_names, host(out["scalars"]).tolist(), strict=True))
-            if "scalars" in out
-            else {}
-        )
+        numbers = tap.numbers(out["scalars"]) if "scalars" in out else {}
         self._losses_of(tap, int(numbers.get("rows") or 0))
         if tap.modes == {False} and not self._reported_mode:
             self._reported_mode = True
@@ -233,10 +220,7 @@ class KerasFacts:
         for key, value in batches.facts().items():
             if value:
                 recorder.fact(key, value)
-        budget = recorder.budget
-        recorder.fact(
-            "overhead", {"own_seconds": round(budget.spent, 3), "seconds": round(recorder.now(), 3)}
-        )
+        recorder.record_overhead()
 
 
 def optimizer_facts(optimizer: Any) -> dict[str, Any]:

@@ -14,7 +14,16 @@ from typing import Any
 
 from traindx.observe.keras.outputs_of_step import StepOutputs, is_sampled
 from traindx.observe.keras.suspects import stretched, suspect
-from traindx.observe.keras.tensors import call_mode, flat, is_real, number, scope_of, tape_records, untracked
+from traindx.observe.keras.tensors import (
+    call_mode,
+    flat,
+    host,
+    is_real,
+    number,
+    scope_of,
+    tape_records,
+    untracked,
+)
 
 _MOST = 16
 _MODAL = frozenset("Dropout SpatialDropout1D SpatialDropout2D GaussianDropout BatchNormalization".split())
@@ -105,6 +114,10 @@ class Tap:
     def out(self) -> dict[str, Any]:
         """Everything as one structure of tensors."""
         return self.outputs.out()
+
+    def numbers(self, scalars: Any) -> dict[str, float]:
+        """The scalars that left the step, by name."""
+        return dict(zip(self.scalar_names, host(scalars).tolist(), strict=True))
 
     def mine(self, tensor: Any) -> bool:
         """Whether a tensor can leave with this step: not one of a loop, a branch or a model being built."""

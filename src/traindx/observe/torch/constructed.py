@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from traindx.observe.torch.roots import optimizer_parameters
+from traindx.observe.torch.roots import parameter_ids
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
@@ -54,11 +54,9 @@ class ConstructedOptimizers:
         """Those that were constructed for parameters which no other one trained."""
         known_ids = self.watching.steps.optimizers.entries.keys() | self.elsewhere
         stepped = [optimizer for optimizer in self.alive() if id(optimizer) in known_ids]
-        trained = {id(parameter) for optimizer in stepped for parameter in optimizer_parameters(optimizer)}
+        trained_ids = parameter_ids(*stepped)
         idle = [optimizer for optimizer in self.alive() if optimizer not in stepped]
-        return [
-            optimizer for optimizer in idle if trained.isdisjoint(map(id, optimizer_parameters(optimizer)))
-        ]
+        return [optimizer for optimizer in idle if trained_ids.isdisjoint(parameter_ids(optimizer))]
 
     def some_to_come(self) -> bool:
         """Whether one has not stepped yet, here or in a training before."""

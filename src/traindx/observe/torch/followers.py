@@ -11,7 +11,7 @@ from torch import nn
 
 from traindx.observe.torch.finite import readable
 from traindx.observe.torch.naming import Names, variable_name
-from traindx.observe.torch.roots import optimizer_parameters, walk
+from traindx.observe.torch.roots import parameter_ids, walk
 
 _MOST, _SEARCHES = 4, 8
 _TENSORS, _ELEMENTS = 4, 32
@@ -74,9 +74,7 @@ class Followers:
         return [follower.facts for follower in self._followers if follower.facts["samples"] > 1]
 
     def _find(self, optimizers: Iterable[torch.optim.Optimizer]) -> None:
-        held_ids = {
-            id(parameter) for optimizer in optimizers for parameter in optimizer_parameters(optimizer)
-        }
+        held_ids = parameter_ids(*optimizers)
         trained: dict[tuple[Any, ...], tuple[nn.Module, str]] = {}
         loose: list[tuple[tuple[Any, ...], nn.Module, str]] = []
         for module, name in self._modules():

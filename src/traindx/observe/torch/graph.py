@@ -94,11 +94,11 @@ class Graph:
 
     def below(self, node: Node) -> set[Node]:
         """All operations that this one was computed from."""
-        return _reached(node, lambda at: (source for source, _ in inputs(at) if source in self.consumers))
+        return reached([node], lambda at: (source for source, _ in inputs(at) if source in self.consumers))
 
     def above(self, node: Node) -> set[Node]:
         """All operations that were computed from this one."""
-        return _reached(node, lambda at: self.consumers[at])
+        return reached([node], lambda at: self.consumers[at])
 
 
 def walk(root: Node, deadline: float) -> Graph:
@@ -194,9 +194,10 @@ def _inputs_first(root: Node, consumers: dict[Node, list[Node]]) -> list[Node]:
     return order[::-1]
 
 
-def _reached(start: Node, step: Callable[[Node], Iterable[Node]]) -> set[Node]:
+def reached(starts: Iterable[Node], step: Callable[[Node], Iterable[Node]]) -> set[Node]:
+    """All nodes that steps from some nodes lead to."""
     visited: set[Node] = set()
-    waiting = [start]
+    waiting = list(starts)
     while waiting:
         for node in step(waiting.pop()):
             if node not in visited:

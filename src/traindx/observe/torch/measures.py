@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from traindx.observe.arrays import Values
+from traindx.observe.data.directions import cosine
 from traindx.observe.torch.gradient_norms import Gradients
 from traindx.observe.torch.sampled_elements import AFTER, BEFORE, GRADIENT, Bucket, ElementPlan
 
@@ -67,8 +68,8 @@ class LayerGroups:
         """Between update and gradient: the cosine, and how many times as long the update was."""
         if self._along is None:
             return None
-        cosine = _cosine(*self._along)
-        return None if cosine is None else (cosine, self._along[0] / self._along[2])
+        direction = cosine(*self._along)
+        return None if direction is None else (direction, self._along[0] / self._along[2])
 
     def statistics(self) -> dict[str, Column]:
         ratios: Column = [
@@ -84,7 +85,7 @@ class LayerGroups:
             "grad_nonfinite": self.nonfinite,
             "weight_norm": _roots(self.weight),
             "update_ratio": ratios,
-            "grad_cosine": [_cosine(*sums) for sums in self.aligned],
+            "grad_cosine": [cosine(*sums) for sums in self.aligned],
         } | ({"update_lost_share": self.still} if any(share is not None for share in self.still) else {})
 
     def _add_samples(self, sample: StepSample, bucket: Bucket, block: Values) -> None:
@@ -176,11 +177,6 @@ def _guess_nonfinite(bucket: Bucket, block: Values, norms: dict[int, float]) -> 
             if number in bad:
                 bad[number] = max(1.0, round(count * factor))
     return bad
-
-
-def _cosine(product: float, first_square: float, second_square: float) -> float | None:
-    size = first_square * second_square
-    return product / sqrt(size) if 0 < size < inf and isfinite(product) else None
 
 
 def _roots(squares: Column) -> Column:

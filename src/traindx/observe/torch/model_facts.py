@@ -18,6 +18,7 @@ from traindx.observe.torch.element_samples import READABLE, plain, sample_of, sp
 from traindx.observe.torch.graph import walk
 from traindx.observe.torch.kinds import activation_shape, is_dropout, is_layer, is_norm
 from traindx.observe.torch.naming import Names
+from traindx.observe.torch.replicas import is_sharded
 from traindx.observe.torch.roots import child_at, children_of, parameters_of
 
 _LISTED = 500
@@ -177,12 +178,11 @@ def _blocks(modules: list[nn.Module]) -> int:
 
 _SECONDS = 0.2
 _NAMED_FREE = 100
-_SHARDED = ("_local_tensor", "_is_flat_param", "_fsdp_flattened", "ds_tensor")
 
 
 def reach_facts(grad_fn: Any, trained: Sequence[torch.Tensor], names: Names) -> dict[str, Any] | None:
     """Parameters behind a loss, compared with the trained ones; None where a graph does not show them."""
-    if any(hasattr(parameter, mark) for parameter in trained for mark in _SHARDED):
+    if is_sharded(trained):
         return None
     graph = walk(grad_fn, monotonic() + _SECONDS)
     reached = graph.leaves()

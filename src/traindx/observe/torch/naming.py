@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from traindx.observe.arrays import shape_text
 from traindx.observe.torch.roots import (
     HandUpdate,
     children_of,
@@ -141,21 +142,17 @@ class Names:
 
     def _name_loose(self, parameter: torch.Tensor, frame: FrameType | None) -> None:
         name = variable_name(parameter, frame)
-        self._loose[_key(parameter)] = name or f"parameter{len(self._loose)} ({_shape(parameter)})"
+        self._loose[_key(parameter)] = name or f"parameter{len(self._loose)} ({shape_text(parameter.shape)})"
         self.version += 1
 
     def _name_of_loose(self, parameter: torch.Tensor) -> str:
         name = self._loose.get(_key(parameter))
-        return name or f"parameter ({_shape(parameter)})"
+        return name or f"parameter ({shape_text(parameter.shape)})"
 
 
 def _key(parameter: torch.Tensor) -> tuple[int, torch.Size]:
     """What identifies a parameter of no module, as long as it is there."""
     return id(parameter), parameter.shape
-
-
-def _shape(parameter: torch.Tensor) -> str:
-    return "x".join(str(size) for size in parameter.shape) or "scalar"
 
 
 def _script_variable(top: nn.Module, frame: FrameType | None) -> str | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from traindx.observe.name_lists import listed
+
 _SHOWN = 3
 
 
@@ -53,9 +55,4 @@ def share(bad: Sequence[str], every: Sequence[str]) -> str:
     """`2 of 5 layers (fc1, fc2)`."""
     if len(bad) == len(every) > 1:
         return "all layers"
-    return f"{len(bad)} of {len(every)} layers ({listed(bad)})"
-
-
-def listed(names: Sequence[str]) -> str:
-    text = ", ".join(names[:_SHOWN])
-    return text if len(names) <= _SHOWN else f"{text} and {len(names) - _SHOWN} more"
+    return f"{len(bad)} of {len(every)} layers ({listed(bad, _SHOWN)})"

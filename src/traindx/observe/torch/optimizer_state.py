@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from traindx.observe.torch.roots import optimizer_parameters
+from traindx.observe.torch.roots import parameter_ids
 from traindx.observe.torch.scalars import Row
 
 if TYPE_CHECKING:
@@ -128,14 +128,11 @@ class Optimizers:
 def _is_new_training(entry: TrackedOptimizer, lead: TrackedOptimizer) -> bool:
     """One that was made after the lead had begun, for other parameters, is another training."""
     lead_optimizer, optimizer = lead.ref(), entry.ref()
-    return lead_optimizer is None or (
-        entry.late and optimizer is not None and not _share(lead_optimizer, optimizer)
-    )
-
-
-def _share(first: torch.optim.Optimizer, second: torch.optim.Optimizer) -> bool:
-    parameters = {id(parameter) for parameter in optimizer_parameters(first)}
-    return any(id(parameter) in parameters for parameter in optimizer_parameters(second))
+    if lead_optimizer is None:
+        return True
+    if not entry.late or optimizer is None:
+        return False
+    return parameter_ids(lead_optimizer).isdisjoint(parameter_ids(optimizer))
 
 
 class Hidden:

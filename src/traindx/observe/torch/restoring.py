@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from traindx.observe.torch.roots import optimizer_parameters
+from traindx.observe.torch.roots import is_trained_by
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
@@ -79,8 +79,7 @@ class Restoring:
     def _is_trained_by(self, optimizer: torch.optim.Optimizer) -> bool:
         """Whether the model that was loaded is the optimizer's: a teacher is loaded and not trained."""
         model = self._model() if self._model is not None else None
-        optimizer_ids = {id(parameter) for parameter in optimizer_parameters(optimizer)}
-        return model is not None and any(id(parameter) in optimizer_ids for parameter in model.parameters())
+        return model is not None and is_trained_by(model, optimizer)
 
     def step_done(self) -> None:
         """Told after the first step, which may turn out to be that of another training."""

@@ -141,6 +141,17 @@ def optimizer_parameters(optimizer: torch.optim.Optimizer | HandUpdate) -> list[
     return [parameter for group in optimizer.param_groups for parameter in group["params"]]
 
 
+def parameter_ids(*optimizers: torch.optim.Optimizer | HandUpdate) -> set[int]:
+    """The parameters of optimizers, by identity."""
+    return {id(parameter) for optimizer in optimizers for parameter in optimizer_parameters(optimizer)}
+
+
+def is_trained_by(module: nn.Module, optimizer: torch.optim.Optimizer) -> bool:
+    """Whether an optimizer holds a parameter of a module."""
+    trained_ids = parameter_ids(optimizer)
+    return any(id(parameter) in trained_ids for parameter in module.parameters())
+
+
 def child_at(module: nn.Module, name: str) -> nn.Module | None:
     return dict(children_of(module)).get(name)
 

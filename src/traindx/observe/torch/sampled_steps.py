@@ -20,11 +20,11 @@ from traindx.observe.torch.layer_probe import LayerProbe
 from traindx.observe.torch.output_statistics import Answers
 from traindx.observe.torch.sample_prints import SampleFingerprints
 from traindx.observe.torch.validation_inputs import Evaluations
+from traindx.observe.untrained import SAMPLES_NEEDED, UntrainedReport
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
 
-_STEPS_WITHOUT_GRADIENT = 3
 # A number of a recording is exact up to here.
 _PRINTS = 2**48
 
@@ -49,7 +49,7 @@ class StepSampler:
         self.own_seconds = 0.0
         self._groups: dict[str, dict[str, object]] = {}
         self.sample_count = 0
-        self._reported: set[str] = set()
+        self._untrained = UntrainedReport(watching.recorder)
         self._early = EarlySteps()
         self._target: torch.Tensor | None = None
         # A sample of a step by hand, whose update shows only when the next one begins.
@@ -140,7 +140,7 @@ class StepSampler:
         self.sampling = False
         self.own_seconds += perf_counter() - began
         self.recorder.budget.sampled(self.own_seconds, seconds + perf_counter() - began)
-        if self.sample_count == _STEPS_WITHOUT_GRADIENT or self.sample_count % 16 == 0:
+        if self.sample_count == SAMPLES_NEEDED or self.sample_count % 16 == 0:
             self.watching.guard("layers", self.report_untrained)
 
     def write_held(self) -> None:
@@ -189,17 +189,10 @@ class StepSampler:
 
     def report_untrained(self) -> None:
         """Parameters that got no gradient in any sample so far, once for each set."""
-        names = self.layers.without_gradient() if self.sample_count >= _STEPS_WITHOUT_GRADIENT else []
-        key = ",".join(names)
-        if names and key not in self._reported:
-            self._reported.add(key)
-            listing = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-            self.recorder.event(
-                "no_gradient",
-                f"no gradient reached {listing} in {self.sample_count} samples",
-                {
-                    "layers": names[:100],
-                    "cut_off": self.layers.cut_off()[:200],
-                    "reached": self.layers.reached(),
-                },
+        if self.sample_count >= SAMPLES_NEEDED:
+            self._untrained.report(
+                self.layers.without_gradient(),
+                self.layers.cut_off(),
+                reached=self.layers.reached(),
+                samples=self.sample_count,
             )

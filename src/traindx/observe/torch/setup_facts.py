@@ -20,7 +20,7 @@ from torch.utils.data import (
 )
 
 from traindx.observe.torch.naming import Names
-from traindx.observe.torch.roots import optimizer_parameters
+from traindx.observe.torch.roots import optimizer_parameters, parameter_ids
 
 _NAMED = 200
 _GROUPS = 64
@@ -60,9 +60,7 @@ def optimizer_facts(
 ) -> dict[str, Any]:
     """An optimizer with its groups, and the trainable parameters of the models that no optimizer holds."""
     parameters = optimizer_parameters(optimizer)
-    in_any_optimizer = {
-        id(parameter) for holder in (*optimizers, optimizer) for parameter in optimizer_parameters(holder)
-    }
+    in_any_optimizer = parameter_ids(*optimizers, optimizer)
     free: dict[int, str] = {}
     for root in roots:
         for parameter in root.parameters():

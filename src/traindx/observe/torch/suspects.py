@@ -19,6 +19,7 @@ from traindx.observe.torch.graph import (
     is_leaf,
     moment,
     operation,
+    reached,
     setting,
 )
 from traindx.observe.torch.operations import HARMLESS, plain
@@ -121,16 +122,8 @@ def _is_clear(node: Node, cleared: set[Node], reach: Mapping[Node, int]) -> bool
 
 def _passed_by(graph: Graph, starts: list[Node], stops: frozenset[str] = frozenset()) -> set[Node]:
     """The nodes themselves and all between them and the loss, or the first operation that stops."""
-    passed, waiting = set(starts), list(starts)
-    while waiting:
-        node = waiting.pop()
-        if operation(node) in stops:
-            continue
-        for consumer in graph.consumers[node]:
-            if consumer not in passed:
-                passed.add(consumer)
-                waiting.append(consumer)
-    return passed
+    passed = reached(starts, lambda node: () if operation(node) in stops else graph.consumers[node])
+    return passed.union(starts)
 
 
 def _reach(graph: Graph, marks: Mapping[Node, int]) -> dict[Node, int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from torch import nn
 
 from traindx.observe.torch.kinds import has_modes
-from traindx.observe.torch.roots import optimizer_parameters
+from traindx.observe.torch.roots import is_trained_by
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
@@ -54,10 +54,7 @@ class TrainingMode:
         """The model whose parameters the leading optimizer holds."""
         roots, optimizer = self.watching.names.roots, self.watching.lead()
         if optimizer is not None and len(roots) > 1:
-            parameters = {id(parameter) for parameter in optimizer_parameters(optimizer)}
-            roots = [
-                root for root in roots if any(id(parameter) in parameters for parameter in root.parameters())
-            ] or roots
+            roots = [root for root in roots if is_trained_by(root, optimizer)] or roots
         return weakref.ref(roots[0]) if roots else None
 
     def switched(self, module: nn.Module) -> None:

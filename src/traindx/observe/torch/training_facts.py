@@ -244,10 +244,7 @@ class TrainingFacts:
         if self.phases:
             recorder.fact("phases", [_with_samples(*phase) for phase in self.phases])
             recorder.fact("settings_of_phases", sorted(self._settings))
-        budget = recorder.budget
-        recorder.fact(
-            "overhead", {"own_seconds": round(budget.spent, 3), "seconds": round(recorder.now(), 3)}
-        )
+        recorder.record_overhead()
 
     def _report_unseen(self) -> None:
         """A program may put its own functions in the place of torch's, and call nothing of ours."""

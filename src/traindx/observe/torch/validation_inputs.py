@@ -14,7 +14,7 @@ from torch import nn
 from torch.nn.modules import module as calls
 
 from traindx.observe.torch.module_tensors import model_input, out_of_reach
-from traindx.observe.torch.roots import optimizer_parameters
+from traindx.observe.torch.roots import is_trained_by
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
@@ -124,8 +124,7 @@ class Evaluations:
         optimizer = self.watching.lead()
         if not self.watching.facts.phases or optimizer is None:
             return False
-        trained_ids = {id(parameter) for parameter in optimizer_parameters(optimizer)}
-        return trained_ids.isdisjoint(id(parameter) for parameter in module.parameters())
+        return not is_trained_by(module, optimizer)
 
     def _is_another(self, module: nn.Module) -> bool:
         """An average of the weights, a teacher: its mode is not that of the model that trains.

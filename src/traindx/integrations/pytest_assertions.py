@@ -123,7 +123,7 @@ def _of_problem(name: str, problem: Problem, diagnosis: Diagnosis) -> str:
 
 
 def _missed(run: Run, name: str, value: float) -> str:
-    """What a series lacks; empty where it gets there."""
+    """How far a series is from the value to reach; empty where it reaches it."""
     __tracebackhide__ = True
     import numpy as np
 

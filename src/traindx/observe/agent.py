@@ -30,7 +30,7 @@ def is_agent(program: Program) -> bool:
 
 
 def with_traindx(program: Program, options: tuple[str, ...]) -> Program | None:
-    """The agent's command line with us before the user's script; None where that cannot be read."""
+    """The agent's command line with traindx in front of the user's script; None where it cannot be parsed."""
     args = list(program.args)
     try:
         at, module = _script_at(program, args)
@@ -44,7 +44,7 @@ def with_traindx(program: Program, options: tuple[str, ...]) -> Program | None:
 
 
 def _script_at(program: Program, args: list[str]) -> tuple[int, bool]:
-    """Where the user's script stands among the agent's arguments, and whether it is a module."""
+    """The position of the user's script among the agent's arguments, and whether it is a module."""
     modules_before = set(sys.modules)
     of_accelerate = "accelerate" in program.name
     name = _ACCELERATE if of_accelerate else "torch.distributed.run"

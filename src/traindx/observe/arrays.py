@@ -1,6 +1,6 @@
-"""What is asked of an array before it is measured: the same questions to numpy and to a framework's tensors.
+"""The properties of an array that a measurement needs, for numpy arrays and a framework's tensors alike.
 
-A framework registers its own class where it is imported. Nothing here changes what it is given.
+A framework registers its own tensor class when it is imported. Nothing here changes its arguments.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How often to sample: the recorder's own time as an account that fills with the training's time.
+"""How often to sample: an account for the recorder's own time, which fills as the training runs.
 
 Each second of training pays `share` seconds in; everything the recorder does is paid out of it. The row of
 each step comes first, thinned where rows alone would take more than their part; a gradient norm or a
@@ -63,7 +63,7 @@ class Budget:
         self._rows, self._settled = 0, _SETTLED_EVERY
 
     def step(self, seconds: float, recorder_seconds: float, sampled: bool) -> None:
-        """One step took so long, of which the recorder itself `own`; `sampled`: it also took a sample."""
+        """A step took `seconds`, of which the recorder `recorder_seconds`; `sampled`: with a sample."""
         if sampled:
             self.spent += recorder_seconds
             self.passed(seconds)
@@ -71,7 +71,7 @@ class Budget:
             self.rows((seconds,), recorder_seconds)
 
     def rows(self, seconds: Sequence[float], recorder_seconds: float) -> None:
-        """Steps with rows took so long each; the recorder itself took `own` for all their rows."""
+        """Each of these steps has a row; `recorder_seconds` is what all their rows cost."""
         self.spent += recorder_seconds
         self._recorder_seconds += recorder_seconds
         self._rows += len(seconds)
@@ -79,25 +79,25 @@ class Budget:
         self.passed(sum(seconds))
 
     def wrote(self, recorder_seconds: float) -> None:
-        """Writing to the file took so long, however many rows there were."""
+        """Time spent on writing to the file, however many rows were written."""
         self.spent += recorder_seconds
         self._write_seconds += recorder_seconds
 
     def passed(self, seconds: float) -> None:
-        """The training ran for so long."""
+        """The training ran for another `seconds`."""
         self._since += seconds
         self._settled -= 1
         if self._settled <= 0 or seconds > 0.05:
             self._settle()
 
     def sampled(self, recorder_seconds: float, seconds: float) -> None:
-        """A sample took `own` seconds of the recorder in a step of `seconds`."""
+        """A sample took `recorder_seconds` in a step of `seconds`."""
         self.spent += recorder_seconds
         excess = seconds - self.usual if self.usual else 0.0
         self.samples.pay(min(max(UNDERCOUNT * recorder_seconds, excess), 4 * UNDERCOUNT * recorder_seconds))
 
     def _settle(self) -> None:
-        """What rows do not need is for samples; they always keep a part."""
+        """Samples get the part of the budget that rows do not need, and always a minimum."""
         if self._rows:
             # The mean, since what comes with one row in many belongs to all of them. A recorder that had to
             # wait for its turn on the machine looks slow once.

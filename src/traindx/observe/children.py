@@ -50,7 +50,7 @@ class Options(TypedDict):
 
 
 def follow(recorder: Recorder, options: Options) -> None:
-    """From now on the children of this process are observed, too."""
+    """Record the children of this process, too, from now on."""
     os.environ[VARIABLE] = json.dumps({"folder": str(recorder.folder), "options": options})
     in_forked_child(lambda: forked(recorder))
     when_imported("multiprocessing.spawn", _watch_spawn)
@@ -80,7 +80,7 @@ def forked(recorder: Recorder) -> None:
 
 
 class Waiting(Journal):
-    """Keeps lines until the process has done a step, then hands them to a file with a free number.
+    """Keeps lines in memory until the process has taken a step, then in a file with a free number.
 
     The launcher has the first number: as a rank of its own where it trains, too (`launcher_trains`).
     """
@@ -211,7 +211,7 @@ def trained_elsewhere(folder: Path) -> bool:
 
 
 def spawn_main(**arguments: Any) -> None:
-    """What a spawned child runs instead of multiprocessing's function of this name."""
+    """Replaces multiprocessing's function of this name in a spawned child."""
     with contextlib.suppress(Exception):
         observe()
     from multiprocessing.spawn import spawn_main as theirs

@@ -62,7 +62,7 @@ def _line(text: str) -> str:
 
 
 def show_without_us(error: BaseException) -> None:
-    """Let the interpreter show an uncaught exception with the program's own frames only.
+    """Make the interpreter show an uncaught exception with the program's own frames only.
 
     Not for `SystemExit`, which is shown to no hook: ours would stay, and keep the program's objects alive.
     The exception goes its way; whatever `sys.excepthook` the program has set is called as ever.

@@ -12,7 +12,7 @@ _WRITE_EVERY = 5.0
 
 
 class FactsFile:
-    """Facts as they become known; the file is written again now and then while they change."""
+    """Facts as they become known; the file is rewritten from time to time while they change."""
 
     def __init__(self, name: str, started: float) -> None:
         self._facts: dict[str, object] = {
@@ -47,7 +47,7 @@ class FactsFile:
         return training_facts
 
     def unseen(self, subject: str, why: str) -> None:
-        """What cannot be recorded of this training, and why: that must not read as health."""
+        """Something that cannot be recorded of this training, and why: it must not be mistaken for health."""
         if subject not in self._unseen:
             self._unseen[subject] = why
             self.fact("unseen", [{"what": subject, "why": why} for subject, why in self._unseen.items()])

@@ -81,7 +81,7 @@ class FilesRead:
         self._changed([dict(entry) for entry in self.files])
 
     def _again(self, path: str) -> None:
-        """How often a file is opened, noted at each doubling."""
+        """Count how often a file is opened; reported at each doubling."""
         times = self._opened[path] = self._opened.get(path, 1) + 1
         if times >= _OFTEN and times & (times - 1) == 0 and path in self._entries:
             self._entries[path]["opened"] = times

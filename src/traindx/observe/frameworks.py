@@ -1,4 +1,4 @@
-"""Which framework a program trains with, what can be seen of it, and which commands work there.
+"""Which framework a program trains with, what can be recorded of it, and which commands work with it.
 
 The table is used before a command begins, from what a script imports, and at its end, from what was imported.
 """
@@ -26,7 +26,7 @@ _BACKEND = re.compile(r"""KERAS_BACKEND["'][\s\],:=]+["'](\w+)""")
 
 @dataclass(frozen=True)
 class Framework:
-    """What is seen of it, and the commands that cannot work."""
+    """What can be recorded of a framework, and the commands that cannot work with it."""
 
     name: str
     measurements: str = _INSIDE

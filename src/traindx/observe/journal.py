@@ -68,7 +68,7 @@ class Journal:
             self._room = size
 
     def append(self, lines: bytes) -> bool:
-        """Write whole lines; False when they could not be kept."""
+        """Write whole lines; False when they could not be written."""
         if self._file >= 0 and not self._ours():
             self._file = -1
         if self._file < 0 and not self._open():
@@ -155,7 +155,7 @@ class Journal:
         return True
 
     def _look(self) -> None:
-        """Open again when somebody deleted or replaced the file: writing to a deleted file keeps nothing."""
+        """Reopen the file when it was deleted or replaced: what is written to a deleted file is lost."""
         now = monotonic()
         if now - self._checked_at < _CHECK_EVERY:
             return
@@ -177,7 +177,7 @@ class Journal:
 
 
 def write_end(folder: Path, outcome: dict[str, object]) -> bool:
-    """From outside: how a training ended that is gone and has not said so itself."""
+    """Record from outside how a training ended that could not record it itself."""
     with contextlib.suppress(OSError):
         os.unlink(folder / ROOM)
     try:

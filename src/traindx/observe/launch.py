@@ -247,7 +247,7 @@ class Observed:
 
 
 def _terminal() -> bool:
-    """Whether there is a terminal that can be drawn on."""
+    """Whether standard error is a terminal that supports a live display."""
     if os.environ.get("TERM", "dumb") in _NOT_DRAWN_ON or any(map(os.environ.get, _NO_TERMINAL)):
         return False
     with contextlib.suppress(OSError):

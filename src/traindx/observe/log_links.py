@@ -80,7 +80,7 @@ class Links:
         self._changed(list(self.paths))
 
     def close(self) -> None:
-        """The end: what has gone meanwhile is no link, and an unfinished W&B run says where it writes."""
+        """At the end: drop files that are gone, and add the folder of a W&B run that has not finished."""
         self._open = False
         wandb = sys.modules.get("wandb")
         folder = getattr(getattr(wandb, "run", None), "dir", None)

@@ -56,7 +56,7 @@ def _inside(package: ModuleSpec | None, name: str) -> ModuleSpec | None:
 
 
 def _says_nothing(package: ModuleSpec) -> bool:
-    """Whether importing the package cannot add places to look in: it has no `__init__`, or an empty one."""
+    """Whether importing the package cannot add search paths: it has no `__init__`, or an empty one."""
     if package.loader is None:
         return True
     try:

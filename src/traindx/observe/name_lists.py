@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def listed(names: Sequence[str], most: int) -> str:
+def listed(names: Sequence[str], limit: int) -> str:
     """`fc1, fc2 and 3 more`."""
-    text = ", ".join(names[:most])
-    return text if len(names) <= most else f"{text} and {len(names) - most} more"
+    text = ", ".join(names[:limit])
+    return text if len(names) <= limit else f"{text} and {len(names) - limit} more"

@@ -19,7 +19,7 @@ _APART = 1.0
 
 @dataclass
 class PrintedChunk:
-    """What the script printed while it stood at one step."""
+    """What the script printed during one step."""
 
     stream: str
     step: int
@@ -65,7 +65,7 @@ class PrintedOutput:
 
 
 def _last_redraws(text: str) -> str:
-    """A progress bar drawn a hundred times within a chunk: once will do."""
+    """Keep a progress bar that was redrawn many times within a chunk only once."""
     if "\r" not in text:
         return text
     text = text.replace("\r\n", "\n")

@@ -100,7 +100,7 @@ class Recorder(FactsFile):
         return moment - self._zero
 
     def push(self, values: dict[str, object]) -> None:
-        """The row of the step just done. Long runs keep fewer of them, but never lose a NaN."""
+        """Add the row of the step that just ended. Long runs keep fewer rows, but never lose a NaN."""
         step = values.get("step", self.step)
         assert isinstance(step, int)
         if 0 < step - self._last_row < self._thinned():
@@ -135,7 +135,7 @@ class Recorder(FactsFile):
         return self.internals and self.step >= self._next_sample
 
     def sample(self, groups: Mapping[str, Mapping[str, object]]) -> None:
-        """A sampled step. The more bytes one takes, the sooner they grow rare."""
+        """A sampled step. The larger a sample is, the sooner samples become rare."""
         line = sample(self.now(), self.step, groups)
         self._pending.line(line)
         size = len(line)
@@ -294,7 +294,7 @@ class Recorder(FactsFile):
         self.fact("overhead", {"own_seconds": round(self.budget.spent, 3), "seconds": round(self.now(), 3)})
 
     def take_back(self) -> None:
-        """The step just counted was none; its row goes, unless it has been written."""
+        """Uncount the last step: it was none. Its row is removed, unless it has been written."""
         rows = self._pending.rows
         if rows and rows[-1].get("step") == self.step:
             rows.pop()

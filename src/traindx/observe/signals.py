@@ -1,4 +1,4 @@
-"""Signals that arrive while our code runs: what the program's handler raises is the program's."""
+"""Signals that arrive while our code runs: an exception of the program's handler belongs to the program."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def raised_by_handler(error: BaseException) -> bool:
 
 
 def let_through(error: BaseException) -> None:
-    """Raise it again if it is the program's."""
+    """Reraise an exception that the program's handler raised."""
     if raised_by_handler(error):
         raise error
 
 
 @contextlib.contextmanager
 def keys_held() -> Iterator[None]:
-    """Who presses Ctrl-C again does not want to wait, but the few milliseconds in here are needed."""
+    """Ignore a second Ctrl-C for the few milliseconds that closing the recording takes."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

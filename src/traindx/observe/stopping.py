@@ -1,4 +1,4 @@
-"""A training that is to stop before its own end: after so many steps, for good reason, or when asked to.
+"""Stops a training before its own end: after a number of steps, for a critical problem, or on request.
 
 It is asked by a file `stop` in the recording's folder. Ranks that wait for each other have to stop at the
 same step: the first that sees the file says in `stop-at` which one.
@@ -41,7 +41,7 @@ class Stopping:
         self._last_step = last_step
 
     def check(self, step: int, world: int, step_seconds: float) -> None:
-        """Look for a request from outside."""
+        """Check for a request from outside."""
         if self.reason:
             return
         with contextlib.suppress(OSError, ValueError):

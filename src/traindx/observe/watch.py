@@ -141,7 +141,9 @@ def watch(
     return _latest
 
 
-def log(values: Mapping[str, object] | None = None, /, *, step: int | None = None, **named: object) -> bool:
+def log(
+    values: Mapping[str, object] | None = None, /, *, step: int | None = None, **more_values: object
+) -> bool:
     """Add numbers of your own to the recording, at the present optimizer step or the given one.
 
     True when they were kept. Without a recording nothing happens, so the line may stay in the script.
@@ -150,7 +152,7 @@ def log(values: Mapping[str, object] | None = None, /, *, step: int | None = Non
     if recorder is None or recorder.closed:
         return False
     try:
-        numbers, odd = numbers_of({**(values if isinstance(values, Mapping) else {}), **named})
+        numbers, odd = numbers_of({**(values if isinstance(values, Mapping) else {}), **more_values})
         if values is not None and not isinstance(values, Mapping):
             odd[f"log({type(values).__name__})"] = "it takes a mapping of names to numbers"
         at = numbers.pop("step", None) if step is None else numbers_of({"step": step})[0].get("step")
@@ -198,7 +200,7 @@ def _folder(out: str | os.PathLike[str] | None, name: str | None) -> Path:
 
 
 def _hint(recorder: Recorder, models: list[object], optimizers: list[object]) -> None:
-    """What the script names is known before its first step; Keras and JAX name their models themselves."""
+    """Models and optimizers of the script are named before its first step; Keras and JAX name their own."""
     if not models and not optimizers:
         return
     try:
@@ -214,7 +216,7 @@ def _hint(recorder: Recorder, models: list[object], optimizers: list[object]) ->
 
 
 def _announce(speaks: bool) -> None:
-    """What can be seen of a framework other than PyTorch, which everything is seen of."""
+    """Say what can be recorded of a framework other than PyTorch."""
     framework = frameworks.of_script(getattr(sys.modules.get("__main__"), "__file__", None))
     if framework is not None and framework.name != "PyTorch" and speaks:
         say(framework.line)

@@ -1,4 +1,4 @@
-"""Lines of a training in several processes: what is not kept equal, what one process does more of."""
+"""Lines of a training in several processes: what differs between them, what one of them does in addition."""
 
 from __future__ import annotations
 

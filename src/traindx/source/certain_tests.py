@@ -1,4 +1,4 @@
-"""Whether a test is certainly true or false: the branch that cannot be taken is not followed."""
+"""Tests that are certainly true or false: a branch that cannot be taken is not followed."""
 
 from __future__ import annotations
 

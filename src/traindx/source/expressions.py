@@ -104,7 +104,7 @@ def _call(machine: Machine, scope: Scope, node: ast.Call) -> Value:
 
 
 def _enclosing_method(scope: Scope) -> tuple[Value | None, Class | None]:
-    """The object and class of the method one is in."""
+    """The object and class of the enclosing method."""
     at: Scope | None = scope
     while at is not None:
         if at.home is not None:

@@ -19,7 +19,7 @@ _BUDGET = 120_000
 
 
 def follow(script: Script, *, budget: int = _BUDGET) -> Trace:
-    """What the script would do, call by call."""
+    """The calls that the script would make, in order."""
     machine = Machine(script, run_body, budget)
     try:
         scope = module_scope(machine, script.main)

@@ -1,4 +1,4 @@
-"""What some calls of libraries give: wrappers pass on what they wrap, layers are run, options are read."""
+"""The results of some library calls: wrappers return what they wrap, layers are run, options are read."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ Call = Callable[..., Value]
 
 
 def run_layers(machine: Machine, library_call: Made, call: Call) -> Value:
-    """A sequence of layers called: each gets what the one before gave."""
+    """Call a sequence of layers: each gets the output of the one before."""
     layer = library_call.receiver
     if (
         not (isinstance(layer, Made) and layer.kind == "call" and layer.name in _CHAINS)

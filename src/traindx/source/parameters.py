@@ -1,4 +1,4 @@
-"""Whose parameters the optimizers hold, and which layers the script freezes."""
+"""The modules whose parameters the optimizers hold, and the layers that the script freezes."""
 
 from __future__ import annotations
 

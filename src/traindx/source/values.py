@@ -151,7 +151,7 @@ class Instance(Value):
 
 @dataclass(eq=False)
 class Made(Value):
-    """What came of a call, an operator or an access that is not the script's own.
+    """The result of a call, an operator or an access that is not the script's own.
 
     `call`: a library's function or class, `name` its dotted name. `method`: `receiver.name(...)`.
     `apply`: a layer or other object called, `receiver(...)`. `attribute`: `receiver.name`.
@@ -189,26 +189,26 @@ class Arguments:
     open: bool = False
 
     def to(self, spot: Spot, kind: Kind, name: str, receiver: Value | None) -> Made:
-        """What came of a call with these arguments."""
+        """The result of a call with these arguments."""
         return Made(spot, kind, name, receiver, self.args, self.keywords, self.open)
 
 
 @dataclass(eq=False)
 class Either(Value):
-    """One of several, by the way the program took."""
+    """One of several values, depending on the branch taken."""
 
     options: list[Value]
 
 
 @dataclass(eq=False)
 class Unknown(Value):
-    """Nothing is known but, perhaps, a name it went by."""
+    """Nothing is known but, perhaps, the name of the variable."""
 
     name: str = ""
 
 
 def either(spot: Spot | None, values: list[Value]) -> Value:
-    """The join of what several ways give: one value when they agree."""
+    """The join of the values of several branches: one value when they agree."""
     flat: list[Value] = []
     for value in values:
         for option in value.options if isinstance(value, Either) else [value]:
@@ -247,7 +247,7 @@ def number(value: Value | None) -> float | None:
 
 
 def parents(value: Value) -> list[Value]:
-    """What a made value was made of."""
+    """The values that a value was computed from."""
     if isinstance(value, Made):
         first = [value.receiver] if value.receiver is not None else []
         return [*first, *value.args, *value.keywords.values()]

@@ -1,4 +1,4 @@
-"""What a model answers, compared with its targets: whether outputs are probabilities, vary, and are right."""
+"""Outputs of a model compared with its targets: whether they are probabilities, vary, and are correct."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def prints(rows: Values) -> npt.NDArray[np.uint64]:
 
 
 def marks_of(rows: Values, other_tensors: Sequence[Tensor]) -> npt.NDArray[np.uint64]:
-    """The prints of samples that are made of rows and of the same rows of other tensors."""
+    """The prints of samples, each made of a row and of the same row of the other tensors."""
     marks = prints(rows)
     for tensor in other_tensors[:_OTHERS]:
         data = readable(tensor)

@@ -1,4 +1,4 @@
-"""Single samples of the data, known again by prints: seen in training and validation, labelled twice.
+"""Fingerprints of single samples: which are in both training and validation, and which have two labels.
 
 Prints are of a few elements of each row. Features of the training samples are kept for `relations`.
 """
@@ -106,7 +106,7 @@ class Fingerprints:
             self._batches_compared += 1
 
     def note_trained(self, inputs: Tensor, other_tensors: Others = ()) -> None:
-        """Samples that are trained on, whichever steps are sampled: enough to know them again."""
+        """Samples that are trained on, whichever steps are sampled: only their prints are kept."""
         rows = rows_of(inputs)
         for mark in marks_of(rows, other_tensors).tolist() if rows is not None else ():
             if len(self._labels) < _KNOWN:
@@ -159,7 +159,7 @@ class Fingerprints:
         return len(self._evaluated) < _GROUPS if batches is None else len(batches) < _VALIDATED
 
     def sequence_facts(self) -> dict[str, object]:
-        """Where the targets of sequences stand in their inputs."""
+        """The offset of the targets of sequences in their inputs."""
         offsets = self._offsets.facts()
         return {"token_offsets": offsets} if offsets else {}
 
@@ -200,13 +200,13 @@ class Fingerprints:
         return facts
 
     def _input(self) -> dict[str, object]:
-        """What the inputs are that the relation is of: whoever gets a part of them cannot predict much."""
+        """The inputs that the relation was measured on: part of them may not predict much."""
         whole = all(bool((row == np.round(row)).all()) for row in self._rows)
         facts = {"dtype": self._dtype, "elements": self._elements, "whole": whole}
         return facts | ({"beside": self.extra_tensors} if self._source == "loader" else {})
 
     def _least_known(self) -> dict[str, Any]:
-        """Who judges on the training data as well has another group that holds no known samples."""
+        """The group with the smallest share of training samples: scripts also evaluate on training data."""
         groups = [self._of_validation(batches) for batches in self._evaluated.values() if batches]
         most_samples = max((group["taken"] for group in groups), default=0.0)
         enough = [group for group in groups if group["taken"] >= min(ENOUGH, most_samples)]
@@ -225,7 +225,7 @@ class Fingerprints:
         }
 
     def _differences(self) -> dict[str, float]:
-        """By how many deviations of training the features of validation lie elsewhere, and their spread."""
+        """The shift of validation features, in standard deviations of training features, and their spread."""
         train, held_out = self._training, self._validation
         if min(train.rows, held_out.rows) < ENOUGH or train.mean.size != held_out.mean.size:
             return {}

@@ -1,4 +1,4 @@
-"""Whether targets have anything to do with inputs: what simple predictors make of samples they have not seen.
+"""Whether targets depend on inputs: how well simple predictors do on samples that were left out.
 
 A ridge regression and a vote of neighbours, each sample left out in turn, against shuffled targets. A third,
 on products of two features, only says whether there is any relation.
@@ -73,7 +73,7 @@ def _nearest(features: Values) -> npt.NDArray[np.intp]:
 
 
 def _hat(features: Values) -> Values:
-    """Makes predictions of targets by ridge regression."""
+    """The matrix that turns targets into the predictions of a ridge regression."""
     wide = np.hstack([features, np.ones((len(features), 1))])
     inner = wide.T @ wide + 0.05 * len(wide) * np.eye(wide.shape[1])
     hat: Values = wide @ np.linalg.solve(inner, wide.T)

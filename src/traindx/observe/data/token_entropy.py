@@ -1,4 +1,4 @@
-"""Sequences of tokens: how far the tokens before a target say what it is."""
+"""Sequences of tokens: how well the tokens before a target predict it."""
 
 from __future__ import annotations
 

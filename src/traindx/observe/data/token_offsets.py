@@ -1,4 +1,4 @@
-"""Where the targets of a sequence stand in its input: a language model is asked for the next token."""
+"""The offset of the targets of a sequence in its input: a language model predicts the next token."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TokenOffsets:
         self._matches[offset] += int((counted & (targets == tokens)).sum())
 
     def facts(self) -> dict[str, float]:
-        """The share of targets that are the token so many places further on."""
+        """For each offset, the share of targets that equal the input token at that offset."""
         if self._totals[0] < _LEAST:
             return {}
         return {

@@ -1,4 +1,4 @@
-"""Who listens to which event, in which order; where an event comes from is up to a framework."""
+"""The listeners of each event and their order; a framework decides where its events come from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CHANGE, RECORD, RESTORE = range(3)
 
 
 class Channel:
-    """Those who listen to one event of a source, which calls each of `calls`.
+    """The listeners of one event of a source, which calls each of `calls`.
 
     `refresh` is called when they change.
     """

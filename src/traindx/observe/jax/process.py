@@ -7,8 +7,9 @@ from typing import Any
 
 from traindx.observe.clock import perf_counter
 from traindx.observe.guarded_training import GuardedTraining
+from traindx.observe.jax.gradients import StateBefore
 from traindx.observe.jax.pytrees import leaves, names, with_paths
-from traindx.observe.jax.steps import JaxSteps, StateBefore
+from traindx.observe.jax.steps import JaxSteps
 from traindx.observe.jax.tracing import Notes, eager_notes
 from traindx.observe.recorder import Recorder
 

@@ -10,8 +10,8 @@ import numpy as np
 from traindx.observe.arrays import Values
 from traindx.observe.call_steps import ALL_ROWS, OTHERS_MOST, CallSteps, Row
 from traindx.observe.clock import perf_counter
-from traindx.observe.jax import optimizers
 from traindx.observe.jax.batches import JaxBatches
+from traindx.observe.jax.gradients import StateBefore, step_gradients
 from traindx.observe.jax.layers import Layers
 from traindx.observe.jax.pytrees import apart, leaves, reach, sample
 from traindx.observe.jax.setup_facts import JaxFacts
@@ -27,29 +27,6 @@ _LOOP_ROWS = 500
 # So few steps of a function that only differentiates were for a look at gradients.
 _TRIED = 3
 _TIMED = 16
-# An update so small compared with its weight is mostly rounding: no gradient can be read from it.
-_ROUNDING = 1e-5
-
-
-class StateBefore:
-    """What a call of a step may destroy, read before it."""
-
-    def __init__(self) -> None:
-        self.weights: list[Values | None] = []
-        self.moments: dict[str, dict[int, Values | None]] = {}
-        self.counts: list[int] = []
-
-    def read(self, notes: Notes, arguments: Any) -> None:
-        argument_leaves = leaves(arguments)
-        self.weights = [sample(argument_leaves[place]) for place in notes.weights]
-        for moment, places in notes.moments.items():
-            self.moments[moment] = {
-                number: sample(argument_leaves[pair[0]]) for number, pair in places.items()
-            }
-        for place in notes.counts:
-            value = sample(argument_leaves[place])
-            if value is not None:
-                self.counts.append(int(value[0]))
 
 
 class JaxSteps(CallSteps):
@@ -233,7 +210,7 @@ class JaxSteps(CallSteps):
         after: list[Values | None] = [
             sample(out[notes.updated[n]]) if n in notes.updated else None for n in range(len(notes.weights))
         ]
-        gradients = self._gradients(notes, state_before, out, after)
+        gradients = step_gradients(self.facts, self.recorder.step, notes, state_before, out, after)
         if notes.repeats > 1:  # what many steps did together says nothing of one
             after, gradients = [None] * len(after), [None] * len(after)
         if notes.updated:
@@ -283,43 +260,6 @@ class JaxSteps(CallSteps):
         self.recorder.sample(groups)
         if self.sample_count == SAMPLES_NEEDED or self.sample_count % 16 == 15:
             self._report_untrained()
-
-    def _gradients(
-        self, notes: Notes, state_before: StateBefore, out: list[Any], after: list[Values | None]
-    ) -> list[Values | None]:
-        """As they left the function; else from the moments of the only optimizer, else from its updates."""
-        count = len(notes.weights)
-        if notes.gradients:
-            return [sample(out[notes.gradients[n]]) if n in notes.gradients else None for n in range(count)]
-        fact = self.facts.only_optimizer
-        if fact is None:
-            return [None] * count
-        for moment in ("mu", "trace"):
-            places = notes.moments.get(moment, {})
-            old_moments = state_before.moments.get(moment, {})
-            gradients: list[Values | None] = []
-            for n in range(count):
-                old, new = old_moments.get(n), sample(out[places[n][1]]) if n in places else None
-                gradients.append(
-                    optimizers.gradient(fact, moment, old, new)
-                    if old is not None and new is not None
-                    else None
-                )
-            if any(gradient is not None for gradient in gradients):
-                return gradients
-        return [self._from_update(fact, state_before.weights[n], after[n]) for n in range(count)]
-
-    def _from_update(
-        self, fact: dict[str, Any], before: Values | None, after: Values | None
-    ) -> Values | None:
-        """Plain gradient descent moves weights along the gradient."""
-        rate = self.facts.rate(self.recorder.step, True)
-        plain = fact["class"] == "SGD" and not fact["group"].get("momentum")
-        if not plain or not rate or before is None or after is None:
-            return None
-        change = before - after
-        enough = float(np.abs(change).max()) > _ROUNDING * float(np.abs(before).max())
-        return change / rate if enough or not change.any() else None
 
     def _counting(self, state_before: StateBefore) -> None:
         """Whether an optimizer counts its steps, or is made again for each of them."""

@@ -1,4 +1,4 @@
-"""What the code of a step shows while JAX traces it: which inputs are trained, which output is the loss.
+"""What tracing a step shows: which inputs are trained, and which output is the loss.
 
 Values are known by identity while a function is traced. Nothing is added to what is compiled.
 """

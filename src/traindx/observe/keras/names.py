@@ -1,4 +1,4 @@
-"""How layers are called: by their path in the model, without the name of the model itself."""
+"""Names of layers: their path in the model, without the name of the model itself."""
 
 from __future__ import annotations
 

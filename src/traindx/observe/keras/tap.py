@@ -1,4 +1,4 @@
-"""What one training step shows of itself, gathered while it is traced or run.
+"""The measurements of one training step, gathered while it is traced or run.
 
 A tap is open for the thread in which the step is traced. The patched methods of Keras hand it tensors; `out`
 gives small tensors that leave the step as ordinary outputs, so that nothing is called back from a graph, no

@@ -1,4 +1,4 @@
-"""The few questions to tensors whose answer depends on the backend of Keras."""
+"""The few properties of tensors that depend on the backend of Keras."""
 
 from __future__ import annotations
 

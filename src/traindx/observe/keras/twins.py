@@ -1,4 +1,4 @@
-"""Train functions with a second sight: the same step built again, with numbers among its outputs.
+"""Instrumented train functions: the same step built again, with measurements among its outputs.
 
 The *light* twin also returns loss and learning rate, the *full* one small tensors of layers, weights and the
 batch. Which one runs is chosen call by call, so that a sample costs something only in its own step.

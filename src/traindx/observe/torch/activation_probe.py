@@ -57,7 +57,7 @@ def _leave(module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) ->
 
 
 class _Model:
-    """A model that is called as such, and what is watched in it."""
+    """A model that the script calls, and the modules of it that are watched."""
 
     def __init__(self, module: nn.Module) -> None:
         self.ref = weakref.ref(module)
@@ -224,7 +224,7 @@ class ActivationProbe:
                     self._hook(part, watch.sample_call)
 
     def _clear_gone(self) -> None:
-        """Models that are gone make room for new ones: a search trains hundreds in one process."""
+        """Forget models that were deleted: a search may train hundreds in one process."""
         self._models = {key: model for key, model in self._models.items() if model.ref() is not None}
         for key, watch in list(self._watches.items()):
             if watch.ref() is None:
@@ -252,7 +252,7 @@ class ActivationProbe:
         self._window.error = self._window.error or error
 
     def _note_call(self, model: _Model, module: nn.Module, args: Any, kwargs: dict[str, Any]) -> None:
-        """What was the model called with, in which modes?"""
+        """Note the inputs of a call of the model, and the modes of its modules."""
         inputs = model_input(args, kwargs)
         self._model_calls.append((model, None if inputs is None else inputs.detach()))
         if inputs is not None:

@@ -64,7 +64,7 @@ class BatchColumn(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """What is learned from, what is to be learned, and how many other tensors there are.
+    """Inputs and target of a batch, and how many other tensors there are.
 
     `other_inputs` are the inputs among these: only with them a sample is the same as another.
     """
@@ -83,7 +83,7 @@ def is_label(name: str) -> bool:
 
 @lru_cache(1024)
 def is_structure(name: str) -> bool:
-    """Whether it is how a graph hangs together."""
+    """Whether a name is one of the connectivity of a graph."""
     return _STRUCTURE.search(name) is not None
 
 

@@ -100,7 +100,7 @@ def _suspicion(search: ForwardSearch, node: Node, scene: Scene) -> float:
 
 
 def _with_input(search: ForwardSearch, node: Node, cause: NonfiniteCause) -> NonfiniteCause:
-    """Rather the numbers of what went in than those of what came out."""
+    """Show the numbers of the operands rather than those of the result."""
     if cause.tensor is not None and cause.of == "input":
         return cause
     operands = [

@@ -1,4 +1,4 @@
-"""The optimizers that a script has constructed, by weak reference: they must be able to go."""
+"""The optimizers that a script has constructed, by weak reference: they must stay deletable."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ConstructedOptimizers:
                 self._late.add(id(optimizer))
 
     def alive(self) -> list[torch.optim.Optimizer]:
-        """Those that are still there."""
+        """The optimizers that still exist."""
         return [optimizer for ref in self._refs.values() if (optimizer := ref()) is not None]
 
     def count(self) -> int:

@@ -1,4 +1,4 @@
-"""Small even samples of tensors, and how they reach the host.
+"""Small, evenly spaced samples of tensors, and their transfer to the host.
 
 Nothing here changes a tensor it is given, keeps a link to it, or draws a random number.
 """

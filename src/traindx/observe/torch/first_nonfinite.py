@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Origins:
-    """Asks the autograd graph while it is still there."""
+    """Searches the autograd graph while it still exists."""
 
     def __init__(self, watching: Watching) -> None:
         self.watching = watching

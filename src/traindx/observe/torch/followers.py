@@ -1,4 +1,4 @@
-"""Copies of a trained network that no optimizer holds: target networks, averages. Do they follow it?"""
+"""Copies of a trained network that no optimizer holds: target networks, averages, and how they follow it."""
 
 from __future__ import annotations
 

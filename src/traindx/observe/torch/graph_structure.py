@@ -1,4 +1,4 @@
-"""What the graph of a loss shows of a model: layers in a row, skip connections, shapes that stretch."""
+"""The structure of a model from the graph of its loss: consecutive layers, skip connections, broadcasts."""
 
 from __future__ import annotations
 

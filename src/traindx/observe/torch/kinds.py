@@ -1,4 +1,4 @@
-"""What a module is to the probe: an activation, a layer with weights, or nothing to sample."""
+"""How the probe treats a module: as an activation, as a layer with weights, or as nothing to sample."""
 
 from __future__ import annotations
 

@@ -166,5 +166,5 @@ class LayerProbe:
 
 
 def _scale(optimizer: torch.optim.Optimizer | HandUpdate, scale: Scale) -> Scale:
-    """Fused optimizers are given gradients that are still scaled, and the scale."""
+    """Fused optimizers get gradients that are still scaled, together with the scale."""
     return scale if scale is not None else getattr(optimizer, "grad_scale", None)

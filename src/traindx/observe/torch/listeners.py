@@ -22,7 +22,7 @@ Kwargs = dict[str, Any]
 
 
 class RecorderListeners:
-    """Each event is handed on to what knows about it, guarded; from other threads than the first, not."""
+    """Passes each event to its probe, guarded; events of other threads than the first are ignored."""
 
     def __init__(self, watching: Watching) -> None:
         self.watching = watching

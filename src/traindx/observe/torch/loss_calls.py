@@ -84,7 +84,7 @@ class LossCalls:
                 watching.guard("batches", watching.sampler.saw_loss, name, as_given(output), as_given(target))
 
     def backward_called(self, loss: float | torch.Tensor) -> None:
-        """What backward got is the loss itself, the sum of several, or a share of it."""
+        """Whether backward was called on one of the computed losses, on their sum, or on a share of it."""
         computed, self._computed = self._computed, []
         self.watching.sampler.evaluations.drop()
         if self.watching.sampling and self.watching.steps.backwards == 1:

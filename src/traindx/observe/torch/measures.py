@@ -1,4 +1,4 @@
-"""From what was kept of a step to numbers for each layer. Everything here happens on the host.
+"""Statistics of each layer from the samples of a step. Everything here runs on the host.
 
 Between the steps of a training nothing of this is in the cache of the processor, and each further operation
 costs more than its elements do: few operations on whole blocks, then plain Python on what is left.

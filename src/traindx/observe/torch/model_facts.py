@@ -194,7 +194,7 @@ def reach_facts(grad_fn: Any, trained: Sequence[torch.Tensor], names: Names) -> 
         "parameters": len(leaves),
         "elements": _elements(leaves),
         "held": sum(1 for identity in reached if identity in trained_ids),
-        "free": [names.parameter_name(one) for one in free[:_NAMED_FREE]],
+        "free": [names.parameter_name(parameter) for parameter in free[:_NAMED_FREE]],
         "free_elements": _elements(free),
         "outside": len(outside),
         "complete": graph.complete,

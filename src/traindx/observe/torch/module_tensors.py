@@ -1,4 +1,4 @@
-"""Tensors on their way through modules: which one to sample, and when to leave them alone."""
+"""The inputs and outputs of modules: which tensor to sample, and when not to sample at all."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def model_input(args: Any, kwargs: Mapping[str, Any]) -> torch.Tensor | None:
                 tensor: torch.Tensor = mapping[name]
                 return tensor
     first = _first_data((*args, *kwargs.values()), _DEPTH)
-    named = {**{str(place): argument for place, argument in enumerate(args)}, **kwargs}
-    columns = [column for column in columns_of(named) if _is_data(column.tensor)]
+    arguments = {**{str(place): argument for place, argument in enumerate(args)}, **kwargs}
+    columns = [column for column in columns_of(arguments) if _is_data(column.tensor)]
     # What has no name of its own is data, wherever it stands.
     wrong = {id(column.tensor) for column in columns if not all(map(is_given, column.path))}
     if first is not None and id(first) not in wrong:
@@ -64,7 +64,7 @@ def model_input(args: Any, kwargs: Mapping[str, Any]) -> torch.Tensor | None:
 
 
 def autocast_dtype(device: torch.device) -> str | None:
-    """What operations are cast to just now; None when they are not."""
+    """The type that autocast uses at the moment; None when it is off."""
     # Some devices (meta) know nothing of it and raise when asked.
     available = torch.amp.is_autocast_available(device.type)
     if not available or not torch.is_autocast_enabled(device.type):
@@ -77,8 +77,8 @@ def _first_data(value: Any, depth: int) -> torch.Tensor | None:
         tensor: torch.Tensor = value
         return tensor
     if depth and isinstance(value, tuple | list | Mapping):
-        for one in list(value.values() if isinstance(value, Mapping) else value)[:16]:
-            inner = _first_data(one, depth - 1)
+        for part in list(value.values() if isinstance(value, Mapping) else value)[:16]:
+            inner = _first_data(part, depth - 1)
             if inner is not None:
                 return inner
     return None

@@ -19,7 +19,7 @@ _SMALL = 1e-2
 
 
 class TrackedOptimizer:
-    """An optimizer that has been seen, by weak reference: it must be able to go."""
+    """An optimizer that has stepped, by weak reference: it must stay deletable."""
 
     def __init__(self, optimizer: torch.optim.Optimizer, name: str) -> None:
         self.ref = weakref.ref(optimizer)
@@ -150,7 +150,7 @@ class Hidden:
         return optimizer
 
     def stepped(self) -> bool:
-        """Whether it has stepped since this was asked last; taken for granted where it does not count."""
+        """Whether it has stepped since the last call; assumed where it does not count its steps."""
         previous, self._count = self._count, self.counted()
         return self._count is None or self._count != previous
 

@@ -97,7 +97,7 @@ class Watching:
             self.stop_counting(error)
 
     def check_stop(self) -> None:
-        """A backward call begins: raises `Stopped` when the training is to end before it."""
+        """At the start of a backward call: raises `Stopped` when the training is to end before it."""
         try:
             self._call(self.recorder.check_stop) if self.compiled else self.recorder.check_stop()
         except Stopped:

@@ -82,7 +82,7 @@ class Restoring:
         return model is not None and is_trained_by(model, optimizer)
 
     def step_done(self) -> None:
-        """Told after the first step, which may turn out to be that of another training."""
+        """Report after the first step, which may turn out to be that of another training."""
         if self._untold is not None:
             text, parameters = self._untold
             self._untold = None

@@ -127,7 +127,7 @@ def parameters_of(module: nn.Module) -> list[tuple[str, torch.Tensor]]:
 
 
 class HandUpdate:
-    """Stands where an optimizer would; it holds its parameters only while they are looked at."""
+    """Takes the place of an optimizer; it holds its parameters only while they are sampled."""
 
     def __init__(self) -> None:
         self.param_groups: list[dict[str, Any]] = [{"params": []}]

@@ -94,7 +94,7 @@ class StepSampler:
         self.followers = Followers(self.watching.names)
 
     def whole_facts(self) -> dict[str, object]:
-        """What only all samples together show."""
+        """Facts that need all samples of the training."""
         facts = {"tokens": self.tokens.facts(), "followers": self.followers.record()}
         return {name: fact for name, fact in facts.items() if fact} | self.samples.sequence_facts()
 
@@ -151,7 +151,7 @@ class StepSampler:
             self.recorder.sample(groups)
 
     def drop_held(self) -> None:
-        """What was taken for a step was none."""
+        """Discard a sample: what was counted as a step was none."""
         self._pending_groups = None
 
     def _sample_followers(self) -> None:

@@ -89,7 +89,7 @@ class Steps:
         self._mark = end
 
     def paused(self) -> None:
-        """Something that is no step happened (validation): the time so far is not this step's."""
+        """Something other than a step happened (validation): the time so far does not belong to this step."""
         self._broken = True
         self._mark = perf_counter()
 

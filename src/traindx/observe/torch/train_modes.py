@@ -58,7 +58,7 @@ class TrainingMode:
         return weakref.ref(roots[0]) if roots else None
 
     def switched(self, module: nn.Module) -> None:
-        """A module goes into eval mode. Who goes back before the loss is computed was measured in it."""
+        """A module is put into eval mode: validation may follow."""
         model = self.root() if self.root is not None else None
         self.rested = self.rested or module is model
         self._wait_for_training()

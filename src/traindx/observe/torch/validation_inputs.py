@@ -1,4 +1,4 @@
-"""What a model is given when it is only judged: the inputs of a few batches of validation.
+"""The inputs of a model in validation, of a few batches.
 
 One global hook waits for the next calls of the model without gradients, and is gone with them.
 """

@@ -94,7 +94,7 @@ def measure(name: str, seconds: float, folder: Path) -> tuple[float, Overhead, O
     training = Training(TRAININGS[name], folder / name)
     plain, recorded = training.function.plain, training.function
     steps = max(4, round(BLOCK / training.run(plain, 20)))
-    samples, pairs, control = training.watching.steps.taken, [], []
+    samples, pairs, control = training.watching.steps.sample_count, [], []
     before, ends = training.run(plain, steps), time.perf_counter() + seconds
     while time.perf_counter() < ends:
         for function, kept in ((recorded, pairs), (plain, control)):
@@ -102,7 +102,7 @@ def measure(name: str, seconds: float, folder: Path) -> tuple[float, Overhead, O
             after = training.run(plain, steps)
             kept.append(Pair(observed, (before + after) / 2))
             before = after
-    sampled = training.watching.steps.taken - samples
+    sampled = training.watching.steps.sample_count - samples
     print(
         f"{name}: a plain step takes {1000 * before:.2f} ms; {sampled} samples in {len(pairs) * steps} steps"
     )

@@ -95,9 +95,9 @@ def test_inputs_and_targets_are_found(
 ) -> None:
     parts = parts_of(batch)
     assert parts is not None
-    assert parts.given is given
+    assert parts.inputs is given
     assert torch.equal(parts.target, target)
-    assert parts.beside == beside
+    assert parts.extra_count == beside
 
 
 @pytest.mark.parametrize(

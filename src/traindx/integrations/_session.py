@@ -83,7 +83,7 @@ class Session:
                 recorder.setting(name, value)
 
     def stop_wanted(self) -> bool:
-        """Whether a problem as grave as `stop_on` is there by now; asked at the ends of epochs."""
+        """Whether there is a problem at least as severe as `stop_on`; checked at the ends of epochs."""
         now = time.monotonic()
         recorder = current()
         if not self._grave or self.watch is None or recorder is None or not recorder.step:

@@ -34,7 +34,7 @@ class TraindxCallback(_LEARNER.Callback):  # type: ignore[misc]
     def after_epoch(self) -> None:
         recorder = self.learn.recorder
         table = zip(recorder.metric_names, recorder.log, strict=False)
-        self.session.log({_named(name): value for name, value in table if name not in _NO_METRICS})
+        self.session.log({_metric_name(name): value for name, value in table if name not in _NO_METRICS})
         if self.session.stop_wanted():
             raise _LEARNER.CancelFitException
 
@@ -42,6 +42,6 @@ class TraindxCallback(_LEARNER.Callback):  # type: ignore[misc]
         self.session.end()
 
 
-def _named(name: str) -> str:
+def _metric_name(name: str) -> str:
     """fastai's metrics are those of the validation set."""
     return f"val/{name.removeprefix('valid_')}"

@@ -18,9 +18,11 @@ class TraindxCallback:
 
     def attach(self, trainer: Any, evaluators: Any = None) -> None:
         """Listen to a trainer, and to the metrics of its evaluators: one, or a mapping of names to them."""
-        named = evaluators if isinstance(evaluators, Mapping) else {"val": evaluators} if evaluators else {}
+        evaluators_by_name = (
+            evaluators if isinstance(evaluators, Mapping) else {"val": evaluators} if evaluators else {}
+        )
         trainer.add_event_handler(Events.STARTED, self._started)
-        for name, evaluator in named.items():
+        for name, evaluator in evaluators_by_name.items():
             evaluator.add_event_handler(Events.COMPLETED, self._evaluated, f"{name}/")
         trainer.add_event_handler(Events.EPOCH_COMPLETED, self._epoch_ends)
         trainer.add_event_handler(Events.COMPLETED, lambda: self.session.end())

@@ -123,13 +123,13 @@ def _of_problem(name: str, problem: Problem, diagnosis: Diagnosis) -> str:
 
 
 def _missed(run: Run, name: str, value: float) -> str:
-    """What a series lacks; empty where it gets there."""
+    """How far a series is from the value to reach; empty where it reaches it."""
     __tracebackhide__ = True
     import numpy as np
 
     series = run.series.get(name)
     if series is None:
-        judged = sorted(one for one, series in run.series.items() if series.goal != "none")
+        judged = sorted(series_name for series_name, series in run.series.items() if series.goal != "none")
         raise ValueError(f"reaches: {name} is not logged. There are: {', '.join(judged)}.")
     values = series.values[np.isfinite(series.values)]
     lower = series.goal == "lower"

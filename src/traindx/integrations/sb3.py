@@ -47,7 +47,9 @@ class TraindxCallback(Callback):  # type: ignore[misc]
 
     def _on_training_start(self) -> None:
         self.session.begin(self.model.policy)
-        self.session.settings({ours: getattr(self.model, own, None) for own, ours in _SETTINGS.items()})
+        self.session.settings(
+            {ours: getattr(self.model, attribute, None) for attribute, ours in _SETTINGS.items()}
+        )
         self.logger.output_formats.append(self._logged)
 
     def _on_rollout_end(self) -> None:

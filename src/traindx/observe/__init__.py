@@ -1,1 +1,1 @@
-"""Recording a training from inside its own process: appends lines, never loads the diagnosis."""
+"""Records a training from inside its own process: it appends lines and never loads the diagnosis."""

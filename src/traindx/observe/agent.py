@@ -30,30 +30,30 @@ def is_agent(program: Program) -> bool:
 
 
 def with_traindx(program: Program, options: tuple[str, ...]) -> Program | None:
-    """The agent's command line with us before the user's script; None where that cannot be read."""
+    """The agent's command line with traindx in front of the user's script; None where it cannot be parsed."""
     args = list(program.args)
     try:
         at, module = _script_at(program, args)
     except (Exception, SystemExit):
         return None
-    before = args[:at]
+    agent_args = args[:at]
     if module:
-        before = [word for word in before if word not in ("-m", "--module")]
+        agent_args = [word for word in agent_args if word not in ("-m", "--module")]
     target = ["-m", args[at]] if module else [args[at]]
-    return replace(program, args=(*before, "-m", "traindx", "run", *options, *target, *args[at + 1 :]))
+    return replace(program, args=(*agent_args, "-m", "traindx", "run", *options, *target, *args[at + 1 :]))
 
 
 def _script_at(program: Program, args: list[str]) -> tuple[int, bool]:
-    """Where the user's script stands among the agent's arguments, and whether it is a module."""
-    known = set(sys.modules)
+    """The position of the user's script among the agent's arguments, and whether it is a module."""
+    modules_before = set(sys.modules)
     of_accelerate = "accelerate" in program.name
     name = _ACCELERATE if of_accelerate else "torch.distributed.run"
     run = importlib.import_module(name)
     parser = run.launch_command_parser() if of_accelerate else run.get_args_parser()
-    own = args[1:] if program.kind == "script" and args[:1] == ["launch"] else args
+    launch_args = args[1:] if program.kind == "script" and args[:1] == ["launch"] else args
     with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
-        parsed = parser.parse_args(own)
-    if name not in known:
+        parsed = parser.parse_args(launch_args)
+    if name not in modules_before:
         # Python warns when it runs a module that has been imported before.
         del sys.modules[name]
     at = len(args) - len(parsed.training_script_args) - 1

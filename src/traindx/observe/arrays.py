@@ -1,6 +1,6 @@
-"""What is asked of an array before it is measured: the same questions to numpy and to a framework's tensors.
+"""The properties of an array that a measurement needs, for numpy arrays and a framework's tensors alike.
 
-A framework registers its own class where it is imported. Nothing here changes what it is given.
+A framework registers its own tensor class when it is imported. Nothing here changes its arguments.
 """
 
 from __future__ import annotations
@@ -64,16 +64,21 @@ def size(data: Tensor) -> int:
     return prod(data.shape)
 
 
+def shape_text(shape: Sequence[object]) -> str:
+    """`32x10`."""
+    return "x".join(map(str, shape)) or "scalar"
+
+
 def dtype_name(data: Tensor) -> str:
     return str(data.dtype).removeprefix("torch.")
 
 
 def limits(shape: Sequence[int], elements: int) -> list[int]:
     """How many places to read along each dimension: the batch first, the rest is shared."""
-    limits, left = [], elements
+    limits, remaining = [], elements
     for axis, length in enumerate(shape):
-        share = left if axis == len(shape) - 1 else max(1, round(left ** (1 / (len(shape) - axis))))
+        share = remaining if axis == len(shape) - 1 else max(1, round(remaining ** (1 / (len(shape) - axis))))
         count = min(length, max(1, share))
         limits.append(count)
-        left = max(1, left // count)
+        remaining = max(1, remaining // count)
     return limits

@@ -1,4 +1,4 @@
-"""How often to sample: the recorder's own time as an account that fills with the training's time.
+"""How often to sample: an account for the recorder's own time, which fills as the training runs.
 
 Each second of training pays `share` seconds in; everything the recorder does is paid out of it. The row of
 each step comes first, thinned where rows alone would take more than their part; a gradient norm or a
@@ -59,60 +59,60 @@ class Budget:
         self.stride = 1
         self.usual = 0.0
         self._seconds: deque[float] = deque(maxlen=31)
-        self._since = self._own = self._written = self._writing = 0.0
+        self._since = self._recorder_seconds = self._write_seconds = self._write_share = 0.0
         self._rows, self._settled = 0, _SETTLED_EVERY
 
-    def step(self, seconds: float, own: float, sampled: bool) -> None:
-        """One step took so long, of which the recorder itself `own`; `sampled`: it also took a sample."""
+    def step(self, seconds: float, recorder_seconds: float, sampled: bool) -> None:
+        """A step took `seconds`, of which the recorder `recorder_seconds`; `sampled`: with a sample."""
         if sampled:
-            self.spent += own
+            self.spent += recorder_seconds
             self.passed(seconds)
         else:
-            self.rows((seconds,), own)
+            self.rows((seconds,), recorder_seconds)
 
-    def rows(self, seconds: Sequence[float], own: float) -> None:
-        """Steps with rows took so long each; the recorder itself took `own` for all their rows."""
-        self.spent += own
-        self._own += own
+    def rows(self, seconds: Sequence[float], recorder_seconds: float) -> None:
+        """Each of these steps has a row; `recorder_seconds` is what all their rows cost."""
+        self.spent += recorder_seconds
+        self._recorder_seconds += recorder_seconds
         self._rows += len(seconds)
         self._seconds.extend(seconds)
         self.passed(sum(seconds))
 
-    def wrote(self, own: float) -> None:
-        """Writing to the file took so long, however many rows there were."""
-        self.spent += own
-        self._written += own
+    def wrote(self, recorder_seconds: float) -> None:
+        """Time spent on writing to the file, however many rows were written."""
+        self.spent += recorder_seconds
+        self._write_seconds += recorder_seconds
 
     def passed(self, seconds: float) -> None:
-        """The training ran for so long."""
+        """The training ran for another `seconds`."""
         self._since += seconds
         self._settled -= 1
         if self._settled <= 0 or seconds > 0.05:
             self._settle()
 
-    def sampled(self, own: float, seconds: float) -> None:
-        """A sample took `own` seconds of the recorder in a step of `seconds`."""
-        self.spent += own
+    def sampled(self, recorder_seconds: float, seconds: float) -> None:
+        """A sample took `recorder_seconds` in a step of `seconds`."""
+        self.spent += recorder_seconds
         excess = seconds - self.usual if self.usual else 0.0
-        self.samples.pay(min(max(UNDERCOUNT * own, excess), 4 * UNDERCOUNT * own))
+        self.samples.pay(min(max(UNDERCOUNT * recorder_seconds, excess), 4 * UNDERCOUNT * recorder_seconds))
 
     def _settle(self) -> None:
-        """What rows do not need is for samples; they always keep a part."""
+        """Samples get the part of the budget that rows do not need, and always a minimum."""
         if self._rows:
             # The mean, since what comes with one row in many belongs to all of them. A recorder that had to
             # wait for its turn on the machine looks slow once.
-            mean = min(self._own / self._rows, _OUTLIER * self.row_cost or inf)
+            mean = min(self._recorder_seconds / self._rows, _OUTLIER * self.row_cost or inf)
             self.row_cost += (mean - self.row_cost) * (_LEARNS if self.row_cost else 1.0)
             self.usual = median(self._seconds)
         if self._since:
-            writing = min(self._written / self._since, _OUTLIER * self.share)
-            self._writing += (writing - self._writing) * _LEARNS
+            writing = min(self._write_seconds / self._since, _OUTLIER * self.share)
+            self._write_share += (writing - self._write_share) * _LEARNS
         if self.share and self.usual:
             self.stride = max(1, min(64, round(self.row_cost / (_ROWS * self.share * self.usual))))
-            left = _SPENDS * self.share - self._writing - self.row_cost / self.stride / self.usual
+            sample_share = _SPENDS * self.share - self._write_share - self.row_cost / self.stride / self.usual
             for account in (self.norms, self.samples):
-                account.share = 0.5 * max(_LOOKS * self.share, left)
+                account.share = 0.5 * max(_LOOKS * self.share, sample_share)
         for account in (self.norms, self.samples):
             account.earn(self._since)
-        self._since = self._own = self._written = 0.0
+        self._since = self._recorder_seconds = self._write_seconds = 0.0
         self._rows, self._settled = 0, _SETTLED_EVERY

@@ -13,6 +13,8 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypedDict
@@ -33,6 +35,8 @@ _PRELOAD = "traindx.observe.preload"
 _KEPT = 1 << 20
 _OF_ITS_WRITER = ("version", "name", "started", "config", "ended", "unseen", "dropped")
 
+# The frameworks that are watched, and the name of the probe that reports a failure to begin.
+FRAMEWORKS = {"torch": "pytorch", "keras": "keras", "jax": "jax"}
 _in_child: list[Callable[[], None]] = []
 
 
@@ -46,7 +50,7 @@ class Options(TypedDict):
 
 
 def follow(recorder: Recorder, options: Options) -> None:
-    """From now on the children of this process are observed, too."""
+    """Record the children of this process, too, from now on."""
     os.environ[VARIABLE] = json.dumps({"folder": str(recorder.folder), "options": options})
     in_forked_child(lambda: forked(recorder))
     when_imported("multiprocessing.spawn", _watch_spawn)
@@ -76,7 +80,7 @@ def forked(recorder: Recorder) -> None:
 
 
 class Waiting(Journal):
-    """Keeps lines until the process has done a step, then hands them to a file with a free number.
+    """Keeps lines in memory until the process has taken a step, then in a file with a free number.
 
     The launcher has the first number: as a rank of its own where it trains, too (`launcher_trains`).
     """
@@ -85,7 +89,7 @@ class Waiting(Journal):
         super().__init__(recorder.folder, recorder.rank, recorder.started)
         self._recorder = recorder
         self._lines: list[bytes] = []
-        self._before = 0 if launcher_trains else 1
+        self._number_offset = 0 if launcher_trains else 1
 
     def append(self, lines: bytes) -> bool:
         if self.size < _KEPT:
@@ -100,7 +104,7 @@ class Waiting(Journal):
     def _open_now(self) -> bool:
         recorder = self._recorder
         rank = _distributed_rank()
-        number = _claimed(recorder.folder, None if rank is None else rank + self._before)
+        number = _claimed(recorder.folder, None if rank is None else rank + self._number_offset)
         if number is None:
             return False
         if rank is None:
@@ -181,35 +185,15 @@ def observe(*, launcher_trains: bool = False) -> None:
 
 def install_when_there(recorder: Recorder) -> None:
     """Watch PyTorch, Keras and JAX as soon as the program has imported them."""
+    for framework in FRAMEWORKS:
+        when_imported(framework, partial(_install, recorder, framework))
 
-    def torch_arrived(torch: ModuleType) -> None:
-        del torch
-        try:
-            from traindx.observe.torch.install import install
 
-            install(recorder)
-        except Exception as error:
-            recorder.failed("pytorch", error)
-
-    def keras_arrived(keras: ModuleType) -> None:
-        try:
-            from traindx.observe.keras.install import install
-
-            install(recorder, keras)
-        except Exception as error:
-            recorder.failed("keras", error)
-
-    def jax_arrived(jax: ModuleType) -> None:
-        try:
-            from traindx.observe.jax.install import install
-
-            install(recorder, jax)
-        except Exception as error:
-            recorder.failed("jax", error)
-
-    when_imported("torch", torch_arrived)
-    when_imported("keras", keras_arrived)
-    when_imported("jax", jax_arrived)
+def _install(recorder: Recorder, framework: str, module: ModuleType) -> None:
+    try:
+        import_module(f"traindx.observe.{framework}.install").install(recorder, module)
+    except Exception as error:
+        recorder.failed(FRAMEWORKS[framework], error)
 
 
 def written_facts(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -227,7 +211,7 @@ def trained_elsewhere(folder: Path) -> bool:
 
 
 def spawn_main(**arguments: Any) -> None:
-    """What a spawned child runs instead of multiprocessing's function of this name."""
+    """Replaces multiprocessing's function of this name in a spawned child."""
     with contextlib.suppress(Exception):
         observe()
     from multiprocessing.spawn import spawn_main as theirs
@@ -237,16 +221,19 @@ def spawn_main(**arguments: Any) -> None:
 
 def _watch_spawn(spawn: Any) -> None:
     theirs = spawn.get_command_line
-    before = "from multiprocessing.spawn import spawn_main; "
+    plain_import = "from multiprocessing.spawn import spawn_main; "
     # Where the child cannot import us it must still run.
-    ours = (
+    guarded_import = (
         "try:\n from traindx.observe.children import spawn_main\n"
         "except ImportError:\n from multiprocessing.spawn import spawn_main\n"
     )
 
     def get_command_line(**arguments: Any) -> list[Any]:
         # The path of Python itself is bytes.
-        return [w.replace(before, ours, 1) if isinstance(w, str) else w for w in theirs(**arguments)]
+        return [
+            w.replace(plain_import, guarded_import, 1) if isinstance(w, str) else w
+            for w in theirs(**arguments)
+        ]
 
     spawn.get_command_line = get_command_line
 

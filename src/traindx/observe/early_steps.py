@@ -1,4 +1,4 @@
-"""Which of the first steps are sampled whatever they cost: what happens first shows most."""
+"""Which of the first steps are sampled whatever they cost: the first steps show the most."""
 
 from __future__ import annotations
 

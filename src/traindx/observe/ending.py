@@ -35,17 +35,17 @@ def crash_of(error: BaseException | None) -> dict[str, object]:
     if how_it_ended(error)[0] != "exception" or error is None:
         return {}
     try:
-        found = traceback.extract_tb(error.__traceback__)
-        frames = [CodeLine(one.filename, one.lineno or 0, one.name) for one in found]
+        summary = traceback.extract_tb(error.__traceback__)
+        frames = [CodeLine(frame.filename, frame.lineno or 0, frame.name) for frame in summary]
         message, earlier = _text(error), error.__cause__ or error.__context__
         for _ in range(_LED_TO_IT):
             if earlier is None:
                 break
             message += f"\n{type(earlier).__name__}: {_text(earlier)}"
             earlier = earlier.__cause__ or earlier.__context__
-        own = [one for one in frames if not one.file.startswith(_OURS)]
-        own += frames_in(_text(error))
-        return Traceback(type(error).__name__, message[:MESSAGE_LONGEST], own_frames(own)).data()
+        own_lines = [frame for frame in frames if not frame.file.startswith(_OURS)]
+        own_lines += frames_in(_text(error))
+        return Traceback(type(error).__name__, message[:MESSAGE_LONGEST], own_frames(own_lines)).data()
     except Exception:
         return {}
 
@@ -62,7 +62,7 @@ def _line(text: str) -> str:
 
 
 def show_without_us(error: BaseException) -> None:
-    """Let the interpreter show an uncaught exception with the program's own frames only.
+    """Make the interpreter show an uncaught exception with the program's own frames only.
 
     Not for `SystemExit`, which is shown to no hook: ours would stay, and keep the program's objects alive.
     The exception goes its way; whatever `sys.excepthook` the program has set is called as ever.
@@ -119,10 +119,10 @@ def _without_ours(traceback: TracebackType | None) -> TracebackType | None:
     return traceback
 
 
-def _clean(error: BaseException, seen: set[int]) -> None:
+def _clean(error: BaseException, visited: set[int]) -> None:
     """The exceptions that led to it, too."""
-    for other in (error.__cause__, error.__context__, *getattr(error, "exceptions", ())):
-        if other is not None and id(other) not in seen:
-            seen.add(id(other))
-            other.__traceback__ = _without_ours(other.__traceback__)
-            _clean(other, seen)
+    for related in (error.__cause__, error.__context__, *getattr(error, "exceptions", ())):
+        if related is not None and id(related) not in visited:
+            visited.add(id(related))
+            related.__traceback__ = _without_ours(related.__traceback__)
+            _clean(related, visited)

@@ -1,4 +1,4 @@
-"""How a process ended that is no child of ours: by its exit status, where the system lets others see it."""
+"""How a process that is not our child ended: by its exit status, where the system makes it visible."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PATIENCE = 0.5
 
 
 class Mortal:
-    """A process that lives now; asked for its exit status when it is gone."""
+    """A running process, whose exit status is read once it has ended."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid

@@ -12,7 +12,7 @@ _WRITE_EVERY = 5.0
 
 
 class FactsFile:
-    """Facts as they become known; the file is written again now and then while they change."""
+    """Facts as they become known; the file is rewritten from time to time while they change."""
 
     def __init__(self, name: str, started: float) -> None:
         self._facts: dict[str, object] = {
@@ -41,16 +41,16 @@ class FactsFile:
         """The facts and settings of a training that ended; they are no longer those of the run."""
         config = self._facts["config"]
         assert isinstance(config, dict)
-        taken = {key: self._facts.pop(key) for key in facts if key in self._facts}
-        taken["config"] = {name: config.pop(name) for name in settings if name in config}
+        training_facts = {key: self._facts.pop(key) for key in facts if key in self._facts}
+        training_facts["config"] = {name: config.pop(name) for name in settings if name in config}
         self._facts_changed = True
-        return taken
+        return training_facts
 
-    def unseen(self, what: str, why: str) -> None:
-        """What cannot be recorded of this training, and why: that must not read as health."""
-        if what not in self._unseen:
-            self._unseen[what] = why
-            self.fact("unseen", [{"what": what, "why": why} for what, why in self._unseen.items()])
+    def unseen(self, subject: str, why: str) -> None:
+        """Something that cannot be recorded of this training, and why: it must not be mistaken for health."""
+        if subject not in self._unseen:
+            self._unseen[subject] = why
+            self.fact("unseen", [{"what": subject, "why": why} for subject, why in self._unseen.items()])
 
     def _write_facts(self, journal: Journal) -> None:
         now = perf_counter()

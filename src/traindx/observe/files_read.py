@@ -31,31 +31,35 @@ class FilesRead:
         self._changed = changed
         places = {sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values()}
         places.add(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-        self._not_its = tuple(os.path.join(os.path.realpath(one), "") for one in places)
+        self._not_its = tuple(os.path.join(os.path.realpath(place), "") for place in places)
         self._ours = os.path.join(os.path.abspath(ours), "")
-        self._seen: set[str] = set()
+        self._seen_paths: set[str] = set()
         self._folders: dict[tuple[str, bool], dict[str, object]] = {}
         self._count: dict[tuple[str, bool], int] = {}
-        self._written: set[str] = set()
+        self._written_paths: set[str] = set()
         self._opened: dict[str, int] = {}
         self._entries: dict[str, dict[str, object]] = {}
         self.files: list[dict[str, object]] = []
 
     def wrote(self, path: str) -> None:
         """What the program writes itself is no data that it was given."""
-        if path.lower().endswith(_TABLES) and len(self._written) < 10 * _MOST:
-            self._written.add(os.path.abspath(path))
+        if path.lower().endswith(_TABLES) and len(self._written_paths) < 10 * _MOST:
+            self._written_paths.add(os.path.abspath(path))
 
     def read(self, path: str) -> None:
-        if path in self._seen:
+        if path in self._seen_paths:
             self._again(path)
             return
         if not path.lower().endswith(_ENDINGS):
             return
-        if len(self._seen) < 50 * _MOST:
-            self._seen.add(path)
+        if len(self._seen_paths) < 50 * _MOST:
+            self._seen_paths.add(path)
         full = os.path.abspath(path)
-        if full in self._written or full.startswith((self._ours, *_ELSEWHERE)) or self._is_library(full):
+        if (
+            full in self._written_paths
+            or full.startswith((self._ours, *_ELSEWHERE))
+            or self._is_library(full)
+        ):
             return
         key = (os.path.dirname(full), full.lower().endswith(_IMAGES))
         self._count[key] = self._count.get(key, 0) + 1
@@ -74,14 +78,14 @@ class FilesRead:
             entry = {"path": full, "line": line, **_size(full)}
             self._folders[key] = self._entries[path] = entry
             self.files.append(entry)
-        self._changed([dict(one) for one in self.files])
+        self._changed([dict(entry) for entry in self.files])
 
     def _again(self, path: str) -> None:
-        """How often a file is opened, noted at each doubling."""
+        """Count how often a file is opened; reported at each doubling."""
         times = self._opened[path] = self._opened.get(path, 1) + 1
         if times >= _OFTEN and times & (times - 1) == 0 and path in self._entries:
             self._entries[path]["opened"] = times
-            self._changed([dict(one) for one in self.files])
+            self._changed([dict(entry) for entry in self.files])
 
     def _is_library(self, path: str) -> bool:
         return path.startswith(self._not_its) or "-packages" + os.sep in path

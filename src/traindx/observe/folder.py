@@ -116,7 +116,7 @@ def _new(wished: Path) -> Path:
 
 @contextlib.contextmanager
 def _agreement(home: Path, place: LaunchedRank) -> Iterator[dict[str, Any]]:
-    """What the processes of one launcher have agreed on; held by one of them at a time."""
+    """The agreement of the processes of one launcher, locked by one of them at a time."""
     home.mkdir(parents=True, exist_ok=True)
     host = _UNFIT.sub("-", platform.node())
     if fcntl is not None:

@@ -1,4 +1,4 @@
-"""Which framework a program trains with, what can be seen of it, and which commands work there.
+"""Which framework a program trains with, what can be recorded of it, and which commands work with it.
 
 The table is used before a command begins, from what a script imports, and at its end, from what was imported.
 """
@@ -9,7 +9,7 @@ import ast
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,31 +26,37 @@ _BACKEND = re.compile(r"""KERAS_BACKEND["'][\s\],:=]+["'](\w+)""")
 
 @dataclass(frozen=True)
 class Framework:
-    """What is seen of it, and the commands that cannot work."""
+    """What can be recorded of a framework, and the commands that cannot work with it."""
 
     name: str
-    seen: str = _INSIDE
+    measurements: str = _INSIDE
     without: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
         """`scikit-learn: printed output only; no trials`."""
         if self.without == _TRIALS:
-            return f"{self.name}: {self.seen}; no trials"
-        return f"{self.name}: {self.seen}" + (f"; no {' or '.join(self.without)}" if self.without else "")
+            return f"{self.name}: {self.measurements}; no trials"
+        return f"{self.name}: {self.measurements}" + (
+            f"; no {' or '.join(self.without)}" if self.without else ""
+        )
 
     def refusal(self, command: str) -> str:
         """The one line for a command that cannot work; empty for others."""
         if command not in self.without:
             return ""
-        others = [one for one in ("run", "diagnose", "lint", *_TRIALS[2:4]) if one not in self.without]
+        alternatives = [
+            alternative
+            for alternative in ("run", "diagnose", "lint", *_TRIALS[2:4])
+            if alternative not in self.without
+        ]
         why = (
             "only what it prints can be seen"
-            if self.seen == _PRINTED
+            if self.measurements == _PRINTED
             else "what it compiles cannot be changed"
         )
         rate = ", or traindx try lower_lr" if command == "lr-find" and "try" not in self.without else ""
-        return f"{command} does not work for {self.name}: {why}. Use traindx {_listed(others)}{rate}."
+        return f"{command} does not work for {self.name}: {why}. Use traindx {_listed(alternatives)}{rate}."
 
 
 # By what they import, the one that trains first: Keras computes by another framework, others import several.
@@ -88,8 +94,16 @@ def keras_name(version: str, backend: str) -> str:
 def jax_name(modules: Mapping[str, object] | None = None) -> str:
     """`Flax on JAX with optax`."""
     modules = sys.modules if modules is None else modules
-    name = next((_KNOWN[one].name for one in ("flax", "equinox", "haiku") if one in modules), "JAX")
+    name = next(
+        (_KNOWN[library].name for library in ("flax", "equinox", "haiku") if library in modules), "JAX"
+    )
     return f"{name} with optax" if "optax" in modules else name
+
+
+def versions(libraries: Iterable[str]) -> dict[str, object]:
+    """The versions of those libraries that are imported and have one."""
+    numbers = {name: getattr(sys.modules.get(name), "__version__", None) for name in libraries}
+    return {name: version for name, version in numbers.items() if isinstance(version, str)}
 
 
 # Before a program runs.
@@ -101,24 +115,24 @@ def of_script(path: str | os.PathLike[str] | None) -> Framework | None:
         return None
     sources = list(_sources(Path(path)))
     names = {name: None for _, imports in sources for name in imports}
-    found = next((name for name in _KNOWN if name in names), "")
+    library = next((name for name in _KNOWN if name in names), "")
     texts = [text for text, _ in sources]
-    if found == "tensorflow" and any("keras" in text for text in texts):
-        found = "keras"
-    if found == "keras":
-        given = next((match[1] for text in texts if (match := _BACKEND.search(text))), "")
-        backend = given or os.environ.get("KERAS_BACKEND", "") or "tensorflow"
+    if library == "tensorflow" and any("keras" in text for text in texts):
+        library = "keras"
+    if library == "keras":
+        declared = next((match[1] for text in texts if (match := _BACKEND.search(text))), "")
+        backend = declared or os.environ.get("KERAS_BACKEND", "") or "tensorflow"
         return replace(_KNOWN["keras"], name=keras_name("3", backend))
-    known = _KNOWN.get(found)
-    if known is not None and known.seen == SEEN_OF_JAX:
-        return replace(known, name=jax_name(names))
-    return known
+    framework = _KNOWN.get(library)
+    if framework is not None and framework.measurements == SEEN_OF_JAX:
+        return replace(framework, name=jax_name(names))
+    return framework
 
 
 def _sources(script: Path) -> Iterator[tuple[str, set[str]]]:
     """The text of each file that runs, as far as imports lead to files next to it, and what it imports."""
-    waiting, seen = [script], {script}
-    while waiting and len(seen) < _FILES:
+    waiting, found_paths = [script], {script}
+    while waiting and len(found_paths) < _FILES:
         path = waiting.pop(0)
         try:
             text = files.read(path).decode("utf-8", "replace")
@@ -130,21 +144,21 @@ def _sources(script: Path) -> Iterator[tuple[str, set[str]]]:
         for name in sorted(modules):
             for folder in {script.parent, path.parent}:
                 base = folder.joinpath(*name.split("."))
-                for one in (base.with_suffix(".py"), base / "__init__.py"):
-                    if one not in seen and one.is_file():
-                        seen.add(one)
-                        waiting.append(one)
+                for candidate in (base.with_suffix(".py"), base / "__init__.py"):
+                    if candidate not in found_paths and candidate.is_file():
+                        found_paths.add(candidate)
+                        waiting.append(candidate)
 
 
 def _imports(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (one.name for one in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
-            yield from (f"{node.module}.{one.name}" for one in node.names)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield from (one.name for one in node.names)
+            yield from (alias.name for alias in node.names)
 
 
 # At the end.
@@ -153,17 +167,17 @@ def _imports(tree: ast.AST) -> Iterator[str]:
 def imported(modules: Mapping[str, object] | None = None) -> str:
     """The framework that was imported and of which no step was seen; empty for PyTorch and for none."""
     modules = sys.modules if modules is None else modules
-    found = next((name for name in _KNOWN if name in modules and name not in _OF_TORCH), "")
-    if found == "keras":
+    library = next((name for name in _KNOWN if name in modules and name not in _OF_TORCH), "")
+    if library == "keras":
         keras = modules["keras"]
         config = getattr(keras, "config", None)
         backend = config.backend() if config is not None and hasattr(config, "backend") else ""
         return keras_name(str(getattr(keras, "__version__", "")), str(backend))
     return (
         jax_name(modules)
-        if found and _KNOWN[found].seen == SEEN_OF_JAX
-        else _KNOWN[found].name
-        if found
+        if library and _KNOWN[library].measurements == SEEN_OF_JAX
+        else _KNOWN[library].name
+        if library
         else ""
     )
 

@@ -1,6 +1,6 @@
-"""Know when a module has been imported, without importing it and without changing how it is.
+"""Run a callback when a module has been imported, without importing it or changing it.
 
-A finder stands first in `sys.meta_path` until the last awaited module has come. It asks the other
+A finder is first in `sys.meta_path` until the last awaited module has been imported. It asks the other
 finders as Python would, and lends the module's loader an ear for the moment of its execution.
 """
 
@@ -30,7 +30,7 @@ def when_imported(name: str, callback: Callback) -> None:
 
 
 def forget(name: str) -> None:
-    """Wait for a module no longer."""
+    """Stop waiting for a module."""
     _awaited.pop(name, None)
     _leave()
 

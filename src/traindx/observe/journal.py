@@ -49,9 +49,9 @@ class Journal:
 
     def begin(self) -> bool:
         """Make the file with its first line: a process killed before its first step leaves that."""
-        begun = self.append(b"")
+        is_written = self.append(b"")
         self._keep_room(_LAST_LINES)
-        return begun
+        return is_written
 
     def end(self) -> None:
         """What comes now are the last lines: the room that was kept is theirs."""
@@ -68,7 +68,7 @@ class Journal:
             self._room = size
 
     def append(self, lines: bytes) -> bool:
-        """Write whole lines; False when they could not be kept."""
+        """Write whole lines; False when they could not be written."""
         if self._file >= 0 and not self._ours():
             self._file = -1
         if self._file < 0 and not self._open():
@@ -79,15 +79,15 @@ class Journal:
         # A write cut short by a full disk left half a line: end it before the next one.
         body = b"\n" + lines if self._torn else lines
         try:
-            written = os.write(self._file, body)
+            byte_count = os.write(self._file, body)
         except OSError as error:
             self.error = _reason(error)
             return self._drop(lines)
-        self.size += written
-        self._torn = written < len(body)
+        self.size += byte_count
+        self._torn = byte_count < len(body)
         if self._torn:
             self.error = "the disk was full"
-            return self._drop(body[written:])
+            return self._drop(body[byte_count:])
         return True
 
     def facts(self, document: dict[str, object]) -> bool:
@@ -144,40 +144,40 @@ class Journal:
             self._file = off_standard(os.open(self.path, flags, 0o644))
             self._identity = identity(os.fstat(self._file))
             head = {"recording": VERSION, "started": self.started, "rank": self.rank, "pid": os.getpid()}
-            written = os.write(self._file, (json.dumps(head) + "\n").encode())
+            byte_count = os.write(self._file, (json.dumps(head) + "\n").encode())
         except OSError as error:
             self.error = _reason(error)
             self.close()
             return False
-        self.size = written
+        self.size = byte_count
         self.opened += 1
         self._checked_at = monotonic()
         return True
 
     def _look(self) -> None:
-        """Open again when somebody deleted or replaced the file: writing to a deleted file keeps nothing."""
+        """Reopen the file when it was deleted or replaced: what is written to a deleted file is lost."""
         now = monotonic()
         if now - self._checked_at < _CHECK_EVERY:
             return
         self._checked_at = now
         try:
-            gone = identity(os.stat(self.path)) != self._identity
+            is_gone = identity(os.stat(self.path)) != self._identity
         except OSError:
-            gone = True
-        if gone:
+            is_gone = True
+        if is_gone:
             self.close()
             if self._open():
-                lost = {"t": round(monotonic() - self._began, 3), "event": "recording_lost"}
+                event = {"t": round(monotonic() - self._began, 3), "event": "recording_lost"}
                 text = "the recording was deleted while the training ran; what came before is gone"
-                os.write(self._file, (json.dumps(lost | {"text": text}) + "\n").encode())
+                os.write(self._file, (json.dumps(event | {"text": text}) + "\n").encode())
 
     def _drop(self, lines: bytes) -> bool:
         self.dropped += lines.count(b"\n")
         return False
 
 
-def write_end(folder: Path, ended: dict[str, object]) -> bool:
-    """From outside: how a training ended that is gone and has not said so itself."""
+def write_end(folder: Path, outcome: dict[str, object]) -> bool:
+    """Record from outside how a training ended that could not record it itself."""
     with contextlib.suppress(OSError):
         os.unlink(folder / ROOM)
     try:
@@ -188,7 +188,7 @@ def write_end(folder: Path, ended: dict[str, object]) -> bool:
         return False
     journal = Journal(folder, 0, 0.0)
     journal.end()
-    return journal.facts(facts | {"ended": ended})
+    return journal.facts(facts | {"ended": outcome})
 
 
 def off_standard(descriptor: int) -> int:
@@ -198,8 +198,8 @@ def off_standard(descriptor: int) -> int:
     while descriptor <= 2:
         low.append(descriptor)
         descriptor = os.dup(descriptor)
-    for each in low:
-        os.close(each)
+    for duplicate in low:
+        os.close(duplicate)
     return descriptor
 
 

@@ -109,13 +109,12 @@ def _fail_on_findings(observed: Observed | None) -> None:
 
 def _observed(launch: Launch, folder: place.Folder) -> Observed | None:
     try:
-        observed = Observed(launch, folder)
+        return Observed(launch, folder)
     except Exception as error:
         if os.environ.get("TRAINDX_DEBUG"):
             raise
         say(f"nothing is recorded: traindx itself failed ({type(error).__name__}: {error}).")
         return None
-    return observed
 
 
 class Observed:
@@ -128,11 +127,11 @@ class Observed:
         self.result: int | None = None
         self._pid = os.getpid()
         self._folder = folder.path
-        self._shown = _shown(folder.path)
+        self._display_name = _display_name(folder.path)
         speaks = launch.rank.speaks and not launch.quiet
         if speaks:
             moved = f"{folder.trouble}; " if folder.trouble else ""
-            say(f"{moved}recording to {self._shown}")
+            say(f"{moved}recording to {self._display_name}")
         children.reserve(folder.path, launch.rank.rank)
         self.recorder = self._recorder()
         self._monitor: monitor.MonitorProcess | None = None
@@ -160,7 +159,7 @@ class Observed:
         launch = self.launch
         return monitor.Orders(
             folder=str(self._folder),
-            shown=self._shown,
+            shown=self._display_name,
             pid=self._pid,
             live=not launch.quiet and _terminal(),
             stop_on_critical=launch.stop_on_critical,
@@ -209,13 +208,13 @@ class Observed:
         if self._monitor is None:
             return
         dropped, why = self.recorder.dropped, self.recorder.journal.error
-        lost = f"{why}: {dropped} lines of the recording were lost" if dropped else ""
+        lost_lines = f"{why}: {dropped} lines of the recording were lost" if dropped else ""
         how, text = self.recorder.ended(*self.how)
         framework = self.recorder.framework if self.recorder.step else frameworks.blind()
         if self.recorder.step and framework.partition(":")[0] == self.launch.framework:
             framework = ""  # as it was said
-        ended = {"how": how, "text": text, "framework": framework, "lost": lost}
-        code = self._monitor.end(ended)
+        outcome = {"how": how, "text": text, "framework": framework, "lost": lost_lines}
+        code = self._monitor.end(outcome)
         self.result = 2 if code is None else code
 
     def _close(self) -> None:
@@ -248,7 +247,7 @@ class Observed:
 
 
 def _terminal() -> bool:
-    """Whether there is a terminal that can be drawn on."""
+    """Whether standard error is a terminal that supports a live display."""
     if os.environ.get("TERM", "dumb") in _NOT_DRAWN_ON or any(map(os.environ.get, _NO_TERMINAL)):
         return False
     with contextlib.suppress(OSError):
@@ -256,7 +255,7 @@ def _terminal() -> bool:
     return False
 
 
-def _shown(folder: Path) -> str:
+def _display_name(folder: Path) -> str:
     """The shorter of its two names."""
     with contextlib.suppress(ValueError):
         return str(folder.relative_to(Path.cwd()))

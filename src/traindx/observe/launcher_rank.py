@@ -57,5 +57,5 @@ def _whole(text: str | None) -> int | None:
     return int(text) if text is not None and text.isdigit() else None
 
 
-def _or(number: int | None, other: int) -> int:
-    return other if number is None else number
+def _or(number: int | None, default: int) -> int:
+    return default if number is None else number

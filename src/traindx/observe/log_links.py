@@ -80,7 +80,7 @@ class Links:
         self._changed(list(self.paths))
 
     def close(self) -> None:
-        """The end: what has gone meanwhile is no link, and an unfinished W&B run says where it writes."""
+        """At the end: drop files that are gone, and add the folder of a W&B run that has not finished."""
         self._open = False
         wandb = sys.modules.get("wandb")
         folder = getattr(getattr(wandb, "run", None), "dir", None)
@@ -90,10 +90,10 @@ class Links:
         if "tensorflow" in sys.modules:
             for path in event_files(self._folders, os.getpid()):
                 self.add(path)
-        there = [path for path in self.paths if os.path.exists(path)]
-        if there != self.paths:
-            self.paths[:] = there
-            self._changed(there)
+        existing_paths = [path for path in self.paths if os.path.exists(path)]
+        if existing_paths != self.paths:
+            self.paths[:] = existing_paths
+            self._changed(existing_paths)
 
 
 def event_files(folders: Iterable[str], pid: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a script hands to `traindx.log`, as plain numbers; what is none is reported, not raised."""
+"""Values given to `traindx.log` as plain numbers; a value that is not a number is reported, not raised."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _DEEPEST = 4
 
 
 def numbers_of(values: Mapping[str, object]) -> tuple[dict[str, float], dict[str, str]]:
-    """Numbers by name, and why the others are none; `{"val": {"acc": 0.9}}` becomes `val/acc`."""
+    """Numbers by name, and why other values are not numbers; `{"val": {"acc": 0.9}}` becomes `val/acc`."""
     numbers: dict[str, float] = {}
     odd: dict[str, str] = {}
     for name, value in _flat(values, "", 0):
@@ -22,9 +22,9 @@ def numbers_of(values: Mapping[str, object]) -> tuple[dict[str, float], dict[str
     return numbers, odd
 
 
-def _flat(values: Mapping[str, object], before: str, depth: int) -> Iterator[tuple[str, object]]:
+def _flat(values: Mapping[str, object], prefix: str, depth: int) -> Iterator[tuple[str, object]]:
     for key, value in values.items():
-        name = f"{before}{key}"
+        name = f"{prefix}{key}"
         if isinstance(value, Mapping) and depth < _DEEPEST:
             yield from _flat(value, f"{name}/", depth + 1)
         else:

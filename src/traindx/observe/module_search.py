@@ -18,10 +18,10 @@ def located(name: str, path: Sequence[str]) -> ModuleSpec | None:
 
     None when there is no such module for certain. `path` stands for `sys.path`.
     """
-    first, *others = name.split(".")
+    first, *submodules = name.split(".")
     spec = _first(first, path)
-    for end in range(1, len(others) + 1):
-        spec = _inside(spec, ".".join((first, *others[:end])))
+    for end in range(1, len(submodules) + 1):
+        spec = _inside(spec, ".".join((first, *submodules[:end])))
     main = _inside(spec, f"{name}.__main__")
     return main or spec
 
@@ -56,7 +56,7 @@ def _inside(package: ModuleSpec | None, name: str) -> ModuleSpec | None:
 
 
 def _says_nothing(package: ModuleSpec) -> bool:
-    """Whether importing the package cannot add places to look in: it has no `__init__`, or an empty one."""
+    """Whether importing the package cannot add search paths: it has no `__init__`, or an empty one."""
     if package.loader is None:
         return True
     try:

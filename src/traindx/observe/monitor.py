@@ -55,9 +55,9 @@ class MonitorProcess:
         self._tell = tell
         self._hear = hear
 
-    def end(self, ended: Mapping[str, object]) -> int | None:
+    def end(self, outcome: Mapping[str, object]) -> int | None:
         """The training is over: let the monitor report, and wait. Its exit code; None when it is gone."""
-        line = (json.dumps(ended) + "\n").encode()
+        line = (json.dumps(outcome) + "\n").encode()
         try:
             with contextlib.suppress(OSError, KeyboardInterrupt):
                 if not self._ours(self._tell) or not self._ours(self._hear) or not _has_reader(self._tell):
@@ -91,13 +91,13 @@ class LateMonitorProcess(MonitorProcess):
         self._pipes = {}
         self._orders = orders
 
-    def end(self, ended: Mapping[str, object]) -> int | None:
+    def end(self, outcome: Mapping[str, object]) -> int | None:
         import subprocess
 
         with contextlib.suppress(OSError, KeyboardInterrupt):
             done = subprocess.run(
                 _command(self._orders),
-                input=json.dumps(ended).encode() + b"\n",
+                input=json.dumps(outcome).encode() + b"\n",
                 env=_environment(),
                 stdout=sys.__stderr__,
                 check=False,
@@ -118,14 +118,14 @@ def start(orders: Orders) -> MonitorProcess | None:
     environment = _environment()
     signals = {getattr(signal, name) for name in _HELD}
     # A signal to all of the terminal's processes must not find it half started.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
         child = os.fork()
         if child == 0:
             _become(command, environment, hears, done)
         os.waitpid(child, 0)
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)
         os.close(hears)
         os.close(done)
     return MonitorProcess(tell, hear)

@@ -90,8 +90,8 @@ class Pending:
         """One line, and before it the names of its columns when they are not those of the line before."""
         names, line = block(rows)
         self._blocks += 1
-        same = names == self._columns and journal.opened == self._opened
-        if same and self._blocks % _NAMED_AGAIN:
+        same_columns = names == self._columns and journal.opened == self._opened
+        if same_columns and self._blocks % _NAMED_AGAIN:
             return [line]
         again = [_dumps({"names": {group: listed}}) for group, listed in self._names.items()]
         head = again if journal.opened != self._opened and self._opened else []
@@ -136,10 +136,10 @@ def sample(t: float, step: int, groups: Mapping[str, Mapping[str, object]]) -> s
 
 
 def _group(group: Mapping[str, object]) -> str:
-    return "{" + ",".join(f"{json.dumps(name)}:{_printed_line(value)}" for name, value in group.items()) + "}"
+    return "{" + ",".join(f"{json.dumps(name)}:{_group_value(value)}" for name, value in group.items()) + "}"
 
 
-def _printed_line(value: object) -> str:
+def _group_value(value: object) -> str:
     return _listed(value, "%.4g") if isinstance(value, list) else _value(value, "%.5g")
 
 

@@ -19,7 +19,7 @@ _APART = 1.0
 
 @dataclass
 class PrintedChunk:
-    """What the script printed while it stood at one step."""
+    """What the script printed during one step."""
 
     stream: str
     step: int
@@ -65,7 +65,7 @@ class PrintedOutput:
 
 
 def _last_redraws(text: str) -> str:
-    """A progress bar drawn a hundred times within a chunk: once will do."""
+    """Keep a progress bar that was redrawn many times within a chunk only once."""
     if "\r" not in text:
         return text
     text = text.replace("\r\n", "\n")
@@ -81,20 +81,22 @@ class Overheard:
 
     def __init__(self, note: Note) -> None:
         self._note: Note | None = note
-        self._before: list[tuple[Any, object, object]] = []
+        self._streams: list[tuple[Any, object, object]] = []
 
     def listen(self) -> None:
         for name, stream in (("out", sys.stdout), ("err", sys.stderr)):
-            if stream is not None and not any(stream is known for known, _, _ in self._before):
+            if stream is not None and not any(
+                stream is listened_stream for listened_stream, _, _ in self._streams
+            ):
                 with contextlib.suppress(Exception):
                     self._listen_to(stream, name)
 
     def _listen_to(self, stream: Any, name: str) -> None:
-        before = vars(stream).get("write", _MISSING)
+        previous_write = vars(stream).get("write", _MISSING)
         write = stream.write
 
         def observed(text: str, /) -> int:
-            written: int = write(text)
+            count: int = write(text)
             note = self._note
             if note is not None:
                 try:
@@ -102,19 +104,19 @@ class Overheard:
                 except Exception as error:
                     let_through(error)
                     self._note = None
-            return written
+            return count
 
         stream.write = observed
-        self._before.append((stream, observed, before))
+        self._streams.append((stream, observed, previous_write))
 
     def stop(self) -> None:
         """The streams as they were; where somebody has put their own `write` over ours, it stays."""
         self._note = None
-        for stream, observed, before in self._before:
+        for stream, observed, previous_write in self._streams:
             with contextlib.suppress(Exception):
                 if vars(stream).get("write") is observed:
-                    if before is _MISSING:
+                    if previous_write is _MISSING:
                         del stream.write
                     else:
-                        stream.write = before
-        self._before.clear()
+                        stream.write = previous_write
+        self._streams.clear()

@@ -87,8 +87,8 @@ def find_script(name: str, args: tuple[str, ...], folder: str | None = None) -> 
     if importer is not None:
         spec = importer.find_spec("__main__")
         if spec is None:
-            what = "folder" if os.path.isdir(full) else "zip file"
-            raise NoProgram(f"{name} is a {what} without __main__.py. Give a script.")
+            kind = "folder" if os.path.isdir(full) else "zip file"
+            raise NoProgram(f"{name} is a {kind} without __main__.py. Give a script.")
         return Program("container", name, args, spec.origin)
     try:
         head = files.head(full, 4096)

@@ -67,7 +67,7 @@ class Recorder(FactsFile):
         # Ends the process of a program that catches what is to stop it; None where that must not be.
         self.insist: Callable[[str], None] | None = None
         self._zero = perf_counter()
-        self._lost = 0
+        self._lost_lines = 0
         self._pending = Pending()
         self._last_row = 0
         self._events: dict[str, int] = {}
@@ -100,7 +100,7 @@ class Recorder(FactsFile):
         return moment - self._zero
 
     def push(self, values: dict[str, object]) -> None:
-        """The row of the step just done. Long runs keep fewer of them, but never lose a NaN."""
+        """Add the row of the step that just ended. Long runs keep fewer rows, but never lose a NaN."""
         step = values.get("step", self.step)
         assert isinstance(step, int)
         if 0 < step - self._last_row < self._thinned():
@@ -135,7 +135,7 @@ class Recorder(FactsFile):
         return self.internals and self.step >= self._next_sample
 
     def sample(self, groups: Mapping[str, Mapping[str, object]]) -> None:
-        """A sampled step. The more bytes one takes, the sooner they grow rare."""
+        """A sampled step. The larger a sample is, the sooner samples become rare."""
         line = sample(self.now(), self.step, groups)
         self._pending.line(line)
         size = len(line)
@@ -220,11 +220,11 @@ class Recorder(FactsFile):
             # To the end: rows that a thread which prints overtakes would be read by the wrong columns.
             with self._pending.lock:
                 self._writing = get_ident()
-                lost = self._pending.write(self.journal)
-                if lost:
-                    self._lost += lost
-                    self.fact("dropped", self._lost)
-                    self.event("recording_gap", f"{self.journal.error}: {lost} lines lost")
+                lost_lines = self._pending.write(self.journal)
+                if lost_lines:
+                    self._lost_lines += lost_lines
+                    self.fact("dropped", self._lost_lines)
+                    self.event("recording_gap", f"{self.journal.error}: {lost_lines} lines lost")
                 if self.rank == 0:
                     self._write_facts(self.journal)
         except Exception as error:
@@ -237,7 +237,7 @@ class Recorder(FactsFile):
     @property
     def dropped(self) -> int:
         """Lines that could not be written."""
-        return self._lost + self.journal.dropped
+        return self._lost_lines + self.journal.dropped
 
     def close(self, how: str, text: str = "", crash: Mapping[str, object] | None = None) -> None:
         """The end, with how it came; `crash` is what there is to know of an exception."""
@@ -286,11 +286,15 @@ class Recorder(FactsFile):
 
     def ended(self, how: str, text: str) -> tuple[str, str]:
         """How it ended: a program that caught what was to stop it ends by itself, but was stopped."""
-        stopped = how == "finished" and self._stopping.asked
-        return ("stopped", self._stopping.reason) if stopped else (how, text)
+        was_stopped = how == "finished" and self._stopping.request_count
+        return ("stopped", self._stopping.reason) if was_stopped else (how, text)
+
+    def record_overhead(self) -> None:
+        """How long the recorder itself has run, of how long the recording lasts."""
+        self.fact("overhead", {"own_seconds": round(self.budget.spent, 3), "seconds": round(self.now(), 3)})
 
     def take_back(self) -> None:
-        """The step just counted was none; its row goes, unless it has been written."""
+        """Uncount the last step: it was none. Its row is removed, unless it has been written."""
         rows = self._pending.rows
         if rows and rows[-1].get("step") == self.step:
             rows.pop()

@@ -1,4 +1,4 @@
-"""Signals that arrive while our code runs: what the program's handler raises is the program's."""
+"""Signals that arrive while our code runs: an exception of the program's handler belongs to the program."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ def raised_by_handler(error: BaseException) -> bool:
     while outer is not None and outer.tb_next is not None:
         for value in outer.tb_next.tb_frame.f_locals.values():
             # By identity: to compare with an array that stands next to it would raise.
-            if any(one is outer.tb_frame for one in (value if type(value) is tuple else (value,))):
+            if any(item is outer.tb_frame for item in (value if type(value) is tuple else (value,))):
                 return True
         outer = outer.tb_next
     return False
 
 
 def let_through(error: BaseException) -> None:
-    """Raise it again if it is the program's."""
+    """Reraise an exception that the program's handler raised."""
     if raised_by_handler(error):
         raise error
 
 
 @contextlib.contextmanager
 def keys_held() -> Iterator[None]:
-    """Who presses Ctrl-C again does not want to wait, but the few milliseconds in here are needed."""
+    """Ignore a second Ctrl-C for the few milliseconds that closing the recording takes."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     with contextlib.suppress(KeyboardInterrupt):
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             yield
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)

@@ -48,8 +48,8 @@ def holds(facts: Mapping[str, object]) -> bool:
 
 
 def _digest(key: bytes, facts: Mapping[str, object]) -> str:
-    what = json.dumps(["recording", *(facts.get(name) for name in _SIGNED)], sort_keys=True)
-    return hmac.new(key, what.encode(), hashlib.sha256).hexdigest()
+    message = json.dumps(["recording", *(facts.get(name) for name in _SIGNED)], sort_keys=True)
+    return hmac.new(key, message.encode(), hashlib.sha256).hexdigest()
 
 
 def _path() -> str:
@@ -91,6 +91,6 @@ def _new_key() -> bytes | None:
     return _key()
 
 
-def _ours(status: os.stat_result, others: int) -> bool:
+def _ours(status: os.stat_result, rights: int) -> bool:
     """Whether it is this user's, without these rights for others."""
-    return status.st_uid == os.getuid() and not status.st_mode & others
+    return status.st_uid == os.getuid() and not status.st_mode & rights

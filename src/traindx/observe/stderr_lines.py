@@ -1,4 +1,4 @@
-"""Lines that a recording itself says, on standard error."""
+"""Messages of the recorder on standard error."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 
 
 def say(text: str) -> None:
-    """One line. Names of folders stand in it: what could steer the terminal is shown as an escape."""
-    shown = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+    """Print one line. It may hold names of folders: control characters are shown as escapes."""
+    printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
     with contextlib.suppress(Exception):
-        sys.stderr.write(f"traindx: {shown}\n")
+        sys.stderr.write(f"traindx: {printable}\n")
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""A training that is to stop before its own end: after so many steps, for good reason, or when asked to.
+"""Stops a training before its own end: after a number of steps, for a critical problem, or on request.
 
 It is asked by a file `stop` in the recording's folder. Ranks that wait for each other have to stop at the
 same step: the first that sees the file says in `stop-at` which one.
@@ -37,11 +37,11 @@ class Stopping:
         # No earlier step is the last one.
         self.at: float = inf if last_step is None else last_step
         self.reason = ""
-        self.asked = 0
+        self.request_count = 0
         self._last_step = last_step
 
     def check(self, step: int, world: int, step_seconds: float) -> None:
-        """Look for a request from outside."""
+        """Check for a request from outside."""
         if self.reason:
             return
         with contextlib.suppress(OSError, ValueError):
@@ -68,8 +68,8 @@ class Stopping:
     def ask(self, why: str) -> bool:
         """The training is asked to stop, from now on at every step; False when it was asked in vain."""
         self.reason, self.at = why, 0
-        self.asked += 1
-        return self.asked <= _PATIENCE
+        self.request_count += 1
+        return self.request_count <= _PATIENCE
 
     def _agreed(self, step: int, step_seconds: float) -> int:
         """A step that no rank can have reached yet."""

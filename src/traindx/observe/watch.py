@@ -82,7 +82,7 @@ class Watch:
         atexit.unregister(self._process_ends)
         if self._overheard is not None:
             self._overheard.stop()
-        for framework in ("torch", "keras", "jax"):
+        for framework in children.FRAMEWORKS:
             if framework not in sys.modules:
                 forget(framework)
         self._recorder.close(*ending.how_it_ended(error), ending.crash_of(error))
@@ -141,7 +141,9 @@ def watch(
     return _latest
 
 
-def log(values: Mapping[str, object] | None = None, /, *, step: int | None = None, **named: object) -> bool:
+def log(
+    values: Mapping[str, object] | None = None, /, *, step: int | None = None, **more_values: object
+) -> bool:
     """Add numbers of your own to the recording, at the present optimizer step or the given one.
 
     True when they were kept. Without a recording nothing happens, so the line may stay in the script.
@@ -150,16 +152,16 @@ def log(values: Mapping[str, object] | None = None, /, *, step: int | None = Non
     if recorder is None or recorder.closed:
         return False
     try:
-        numbers, odd = numbers_of({**(values if isinstance(values, Mapping) else {}), **named})
+        numbers, odd = numbers_of({**(values if isinstance(values, Mapping) else {}), **more_values})
         if values is not None and not isinstance(values, Mapping):
             odd[f"log({type(values).__name__})"] = "it takes a mapping of names to numbers"
         at = numbers.pop("step", None) if step is None else numbers_of({"step": step})[0].get("step")
         if numbers:
             recorder.log(numbers, at)
-        for which, why in odd.items():
-            if len(_odd) < _ODD_MOST and which not in _odd:
-                _odd.add(which)
-                recorder.unseen(f"logged {which}"[:100], why)
+        for name, why in odd.items():
+            if len(_odd) < _ODD_MOST and name not in _odd:
+                _odd.add(name)
+                recorder.unseen(f"logged {name}"[:100], why)
         recorder.tick()
     except Exception as error:
         recorder.failed("traindx.log", error)
@@ -198,26 +200,26 @@ def _folder(out: str | os.PathLike[str] | None, name: str | None) -> Path:
 
 
 def _hint(recorder: Recorder, models: list[object], optimizers: list[object]) -> None:
-    """What the script names is known before its first step; Keras and JAX name their models themselves."""
+    """Models and optimizers of the script are named before its first step; Keras and JAX name their own."""
     if not models and not optimizers:
         return
     try:
         from traindx.observe.torch.install import install
 
         watching = install(recorder)
-        for one in optimizers:
-            watching.guard("hints", watching.constructed.add, one)
-        for one in models:
-            watching.guard("hints", watching.names.saw, one)
+        for optimizer in optimizers:
+            watching.guard("hints", watching.constructed.add, optimizer)
+        for model in models:
+            watching.guard("hints", watching.names.saw, model)
     except Exception as error:
         recorder.failed("pytorch", error)
 
 
 def _announce(speaks: bool) -> None:
-    """What can be seen of a framework other than PyTorch, which everything is seen of."""
-    found = frameworks.of_script(getattr(sys.modules.get("__main__"), "__file__", None))
-    if found is not None and found.name != "PyTorch" and speaks:
-        say(found.line)
+    """Say what can be recorded of a framework other than PyTorch."""
+    framework = frameworks.of_script(getattr(sys.modules.get("__main__"), "__file__", None))
+    if framework is not None and framework.name != "PyTorch" and speaks:
+        say(framework.line)
 
 
 def _follow_forks() -> None:

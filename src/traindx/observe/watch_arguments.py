@@ -45,12 +45,12 @@ def check(models: list[object], optimizers: list[object]) -> None:
     kinds = (("nn", "Module", models), ("optim", "Optimizer", optimizers))
     for home, kind, objects in kinds:
         cls = getattr(getattr(torch, home, None), kind, None)
-        for one in list(objects):
-            if cls is not None and isinstance(one, cls):
+        for value in list(objects):
+            if cls is not None and isinstance(value, cls):
                 continue
-            objects.remove(one)
-            if not of_another(one):
-                say(f"a {type(one).__name__} cannot be watched: only what is printed of it is recorded")
+            objects.remove(value)
+            if not of_another(value):
+                say(f"a {type(value).__name__} cannot be watched: only what is printed of it is recorded")
 
 
 def of_another(value: object) -> bool:

@@ -84,7 +84,7 @@ def _slice_size(training: Training) -> Spot | None:
     for event in training.trace.events:
         inner = main is not None and (main.loop in event.loops or event.value is main.loop.over)
         if inner and event.value.name in ("range", "torch.randint", "torch.randn", "split"):
-            numbers = [one for one in event.value.args if isinstance(one, Const)]
+            numbers = [argument for argument in event.value.args if isinstance(argument, Const)]
             if numbers:
                 return numbers[-1].spot
     return None
@@ -113,10 +113,15 @@ def _model_rows(training: Training) -> Spot | None:
     """Where that is bound of which the training loop, without a loader, gives rows to a model."""
     if training.main is None or iterated(training) is not None:
         return None
-    before = training.main.backwards[0].at
+    first_backward = training.main.backwards[0].at
     for event in training.trace.events:
         call = event.value
-        if call.kind != "apply" or not call.args or not training.in_main_loop(event) or event.at > before:
+        if (
+            call.kind != "apply"
+            or not call.args
+            or not training.in_main_loop(event)
+            or event.at > first_backward
+        ):
             continue
         rows = call.args[0]
         whole = rows.receiver if isinstance(rows, Made) and rows.kind == "item" else None
@@ -157,8 +162,10 @@ def _of_dataset(training: Training, dataset: Value | None, at: int, names: re.Pa
     if isinstance(dataset, Instance):
         bindings = [b for b in training.trace.bindings if b.owner is dataset]
         attribute = stored(dataset, at)
-        own = [b for b in bindings if b.name == attribute] or [b for b in bindings if names.match(b.name)]
-        return own[0].spot if own else dataset.spot
+        attribute_bindings = [b for b in bindings if b.name == attribute] or [
+            b for b in bindings if names.match(b.name)
+        ]
+        return attribute_bindings[0].spot if attribute_bindings else dataset.spot
     return None
 
 
@@ -172,8 +179,8 @@ def dataset(training: Training) -> Value | None:
 def validated(training: Training) -> Value | None:
     """The data set of the first other loader."""
     trained_on = iterated(training)
-    other = next((e.value for e in _loaders(training) if e.value is not trained_on), None)
-    return next(iter(options(other.argument(0, "dataset"))), None) if other is not None else None
+    held_out = next((e.value for e in _loaders(training) if e.value is not trained_on), None)
+    return next(iter(options(held_out.argument(0, "dataset"))), None) if held_out is not None else None
 
 
 def _undivided(value: Value | None) -> Value | None:

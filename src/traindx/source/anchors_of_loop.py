@@ -18,12 +18,12 @@ _ACCUMULATED = re.compile(r"acc(um)?", re.I)
 
 def origin(value: Value | None) -> Spot | None:
     """Where a value is written: the number itself, if it is one."""
-    return next((one.spot for one in options(value) if one.spot is not None), None)
+    return next((option.spot for option in options(value) if option.spot is not None), None)
 
 
 def first(events: Iterable[CallEvent | Binding]) -> Spot | None:
     """Where the first of some calls or assignments is written."""
-    return next((one.spot for one in events), None)
+    return next((event.spot for event in events), None)
 
 
 def optimizers(training: Training) -> list[Made]:
@@ -35,13 +35,15 @@ def optimizers(training: Training) -> list[Made]:
     keras = [
         e.value for e in training.trace.calls if re.match(r"keras\.optimizers\.(legacy\.)?\w+$", e.value.name)
     ]
-    return list({id(one): one for one in [*stepping, *constructed, *keras]}.values())
+    return list(
+        {id(optimizer_call): optimizer_call for optimizer_call in [*stepping, *constructed, *keras]}.values()
+    )
 
 
 def optimizer(training: Training) -> Spot | None:
-    known = optimizers(training)
-    if known:
-        return known[0].spot
+    constructed = optimizers(training)
+    if constructed:
+        return constructed[0].spot
     return first(training.trace.methods("compile"))
 
 
@@ -53,15 +55,15 @@ def setting(training: Training, place: int, *names: str) -> Spot | None:
             return origin(value)
         groups = optimizer_call.args[0] if optimizer_call.args else None
         for group in groups.items if isinstance(groups, ListValue) else []:
-            known = (
+            group_values = (
                 [group.items[n] for n in names if n in group.items] if isinstance(group, DictValue) else []
             )
-            if known:
-                return origin(known[0])
-    return _written(training, *names)
+            if group_values:
+                return origin(group_values[0])
+    return _only_number(training, *names)
 
 
-def _written(training: Training, *names: str) -> Spot | None:
+def _only_number(training: Training, *names: str) -> Spot | None:
     """The only number of that name in a table or a default, where it could not be followed."""
     spots = [
         Spot(source, value)
@@ -90,7 +92,7 @@ def _entries(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 def _is_number(node: ast.expr) -> bool:
     """Whether an expression is a number, or a few of them."""
     if isinstance(node, ast.Tuple | ast.List):
-        return bool(node.elts) and all(_is_number(one) for one in node.elts)
+        return bool(node.elts) and all(_is_number(element) for element in node.elts)
     inner = node.operand if isinstance(node, ast.UnaryOp) else node
     return isinstance(inner, ast.Constant) and isinstance(inner.value, int | float)
 
@@ -107,7 +109,7 @@ def lr(training: Training) -> Spot | None:
 
 
 def momentum(training: Training) -> Spot | None:
-    adaptive = any("adam" in one.short.lower() for one in optimizers(training)[:1])
+    adaptive = any("adam" in call.short.lower() for call in optimizers(training)[:1])
     return setting(training, -1 if adaptive else 2, "momentum", "alpha", "rho") or betas(training)
 
 
@@ -144,8 +146,8 @@ def scheduler(training: Training) -> Spot | None:
 
 def _group_rate(training: Training) -> Spot | None:
     """A schedule by hand: the rate of a group set in a loop."""
-    own = (b for b in training.trace.bindings if b.name == "lr" and b.owner is not None and b.loops)
-    return first(own)
+    rate_bindings = (b for b in training.trace.bindings if b.name == "lr" and b.owner is not None and b.loops)
+    return first(rate_bindings)
 
 
 def scheduler_step(training: Training) -> Spot | None:
@@ -167,11 +169,11 @@ def clip(training: Training) -> Spot | None:
         if event.value.short.startswith("clip_grad"):
             return origin(event.value.argument(1, "max_norm", "clip_value", "max_value")) or event.spot
     for event in training.trace.events:
-        known = [
+        limits = [
             v for n, v in event.value.keywords.items() if n in ("clipnorm", "clipvalue", "gradient_clip_val")
         ]
-        if known:
-            return origin(known[0])
+        if limits:
+            return origin(limits[0])
     return None
 
 
@@ -211,7 +213,7 @@ def precision(training: Training) -> Spot | None:
 
 
 def scaler(training: Training) -> Spot | None:
-    steps = (one.event for one in training.steps if one.scaler is not None)
+    steps = (training_step.event for training_step in training.steps if training_step.scaler is not None)
     constructed = (e for e in training.trace.calls if is_scaler(e.value))
     return first(steps) or first(constructed)
 
@@ -249,7 +251,7 @@ def _called_from(event: CallEvent, loop: Loop) -> Spot:
     names = {getattr(function, "name", "") for function in event.functions}
     for node in ast.walk(loop.spot.node):
         if isinstance(node, ast.Call):
-            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            if called and called in names and not any(one is event.spot.node for one in ast.walk(node)):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if name and name in names and not any(inner is event.spot.node for inner in ast.walk(node)):
                 return Spot(loop.spot.source, node)
     return event.spot

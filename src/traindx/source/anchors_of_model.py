@@ -35,15 +35,15 @@ def _widths(training: Training) -> list[tuple[float, Value]]:
         for e in training.trace.calls
         if e.value.short in _WIDE and e.value.name.startswith(("torch.nn.", "keras."))
     ]
-    keras = [one for one in layers if one.name.startswith("keras.")]
-    values = [one.argument(0, "units") for one in keras[:-1]]
-    torch = [one for one in layers if not one.name.startswith("keras.")]
+    keras = [layer for layer in layers if layer.name.startswith("keras.")]
+    values = [layer.argument(0, "units") for layer in keras[:-1]]
+    torch = [layer for layer in layers if not layer.name.startswith("keras.")]
     values += [
-        one.argument(1, "out_features", "out_channels", "hidden_size")
-        for one in torch[: max(1, len(torch) - 1)]
+        layer.argument(1, "out_features", "out_channels", "hidden_size")
+        for layer in torch[: max(1, len(torch) - 1)]
     ]
-    known = [(number(one), one) for value in values for one in options(value)]
-    return [(width, one) for width, one in known if width is not None]
+    widths = [(number(option), option) for value in values for option in options(value)]
+    return [(width, value) for width, value in widths if width is not None]
 
 
 def narrowest(training: Training) -> Spot | None:
@@ -61,9 +61,9 @@ def _outputs(training: Training) -> list[Value]:
     return [x.given for x in training.trained_losses]
 
 
-def _back(value: Value, wanted: Callable[[Made], bool]) -> Made | None:
+def _back(value: Value, matches: Callable[[Made], bool]) -> Made | None:
     """The nearest value behind another that is as wanted."""
-    return next((at for at in upstream([value], _inputs) if isinstance(at, Made) and wanted(at)), None)
+    return next((at for at in upstream([value], _inputs) if isinstance(at, Made) and matches(at)), None)
 
 
 def _inputs(value: Value) -> list[Value]:
@@ -75,7 +75,7 @@ def _inputs(value: Value) -> list[Value]:
 def output_layer(training: Training) -> Spot | None:
     """The last layer with parameters before the loss."""
     for output in _outputs(training):
-        call = _back(output, lambda one: parametric(one) is not None)
+        call = _back(output, lambda value: parametric(value) is not None)
         layer = parametric(call) if call is not None else None
         if layer is not None:
             return layer.spot
@@ -86,7 +86,7 @@ def output_layer(training: Training) -> Spot | None:
 def output_activation(training: Training) -> Spot | None:
     """The activation between the last layer and the loss."""
     for output in _outputs(training):
-        call = _back(output, lambda one: parametric(one) is not None or operation(one) in _ENDS)
+        call = _back(output, lambda value: parametric(value) is not None or operation(value) in _ENDS)
         if call is not None and operation(call) in _ENDS:
             return activation_spot(call)
     return _bound_by_hand(training) if not _outputs(training) else None
@@ -96,7 +96,7 @@ def _bound_by_hand(training: Training) -> Spot | None:
     """The activation before a loss that is written by hand."""
     main = training.main
     for value in options(main.backwards[0].value.receiver) if main is not None else ():
-        call = _back(value, lambda one: parametric(one) is not None or operation(one) in _BOUNDS)
+        call = _back(value, lambda value: parametric(value) is not None or operation(value) in _BOUNDS)
         if call is not None and operation(call) in _BOUNDS:
             return activation_spot(call)
     return None
@@ -173,10 +173,10 @@ def normalisation(training: Training) -> Spot | None:
 
 def freeze(training: Training) -> Spot | None:
     """What keeps parameters from learning: frozen, detached."""
-    called = (e for e in training.trace.methods("requires_grad_") if e.value.args)
+    frozen = (e for e in training.trace.methods("requires_grad_") if e.value.args)
     bound = (b for b in training.trace.bindings if b.name in ("requires_grad", "trainable"))
     detached = (e for e in training.trace.methods("detach") if cuts(e.value) and training.in_main_loop(e))
-    return first(called) or first(bound) or first(detached)
+    return first(frozen) or first(bound) or first(detached)
 
 
 def math(training: Training) -> Spot | None:

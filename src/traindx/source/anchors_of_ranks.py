@@ -1,4 +1,4 @@
-"""Lines of a training in several processes: what is not kept equal, what one process does more of."""
+"""Lines of a training in several processes: what differs between them, what one of them does in addition."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ _REPORTS = re.compile(
 def unsynced(training: Training) -> Spot | None:
     """What lets processes drift apart: the wrapper passed by, a start of its own, no wrapper at all."""
     main = training.script.main
-    wrapped = [assignment for assignment in _assigned(main.tree) if _called(assignment.value) in _WRAPPERS]
+    wrapped = [
+        assignment for assignment in _assigned(main.tree) if _callee_name(assignment.value) in _WRAPPERS
+    ]
     for assignment in wrapped:
         passed = _passed_by(training, assignment)
         if passed is not None:
@@ -44,10 +46,10 @@ def wrapper(training: Training) -> Spot | None:
 
 
 def _assigned(tree: ast.AST) -> list[ast.Assign]:
-    return [one for one in ast.walk(tree) if isinstance(one, ast.Assign)]
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
 
 
-def _called(node: ast.AST | None) -> str:
+def _callee_name(node: ast.AST | None) -> str:
     """The last part of the name of what a call calls."""
     inner = node.func if isinstance(node, ast.Call) else None
     return inner.attr if isinstance(inner, ast.Attribute) else inner.id if isinstance(inner, ast.Name) else ""
@@ -74,8 +76,8 @@ def _passed_by(training: Training, wrapping: ast.Assign) -> Spot | None:
 def _trained(training: Training, loop: Loop) -> Iterator[ast.AST]:
     """The syntax of a loop and of the functions it calls."""
     yield from ast.walk(loop.spot.node)
-    called = dict.fromkeys(f for e in training.trace.events if loop in e.loops for f in e.functions)
-    for function in called:
+    functions = dict.fromkeys(f for e in training.trace.events if loop in e.loops for f in e.functions)
+    for function in functions:
         inner = list(ast.walk(function))
         if loop.spot.node not in inner:
             yield from inner
@@ -97,7 +99,7 @@ def _grad_off(source: Source, node: ast.AST) -> bool:
 def _own_seed(source: Source) -> Spot | None:
     """A seed that differs between processes, and so do the first weights."""
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.Call) and _called(node) in (
+        if isinstance(node, ast.Call) and _callee_name(node) in (
             "manual_seed",
             "manual_seed_all",
             "seed_everything",
@@ -109,7 +111,9 @@ def _own_seed(source: Source) -> Spot | None:
 
 
 def _mentions_rank(node: ast.AST) -> bool:
-    names = (one.id if isinstance(one, ast.Name) else getattr(one, "attr", "") for one in ast.walk(node))
+    names = (
+        inner.id if isinstance(inner, ast.Name) else getattr(inner, "attr", "") for inner in ast.walk(node)
+    )
     return any(_RANK.match(name) for name in names)
 
 
@@ -126,7 +130,7 @@ def by_rank(training: Training) -> Spot | None:
 def _sleeps(source: Source) -> Iterator[ast.AST]:
     """A wait under a test of the rank, or as long as the rank says."""
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.Call) and _called(node) == "sleep":
+        if isinstance(node, ast.Call) and _callee_name(node) == "sleep":
             at: ast.AST | None = node
             while at is not None and not isinstance(at, ast.FunctionDef):
                 if isinstance(at, ast.If) and _mentions_rank(at.test):

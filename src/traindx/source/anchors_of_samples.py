@@ -29,31 +29,41 @@ def pairing(training: Training) -> Spot | None:
     if method is None:
         return None
     inputs, targets = (_lookups(method, at) for at in (0, 1))
-    asked = {ast.dump(one.slice) for one in inputs}
-    other = [one for one in targets if ast.dump(one.slice) not in asked]
-    return Spot(method.scope.source, other[0]) if inputs and other and len(other) == len(targets) else None
+    input_keys = {ast.dump(lookup_node.slice) for lookup_node in inputs}
+    different = [lookup_node for lookup_node in targets if ast.dump(lookup_node.slice) not in input_keys]
+    return (
+        Spot(method.scope.source, different[0])
+        if inputs and different and len(different) == len(targets)
+        else None
+    )
 
 
 def _lookups(method: Function, at: int) -> list[ast.Subscript]:
     """What is taken from attributes for the input (0) or target (1) of a sample."""
     lines = [line for value in sample_parts(method.node, at) for line in chain(method.node, value)]
-    inner = [one for line in lines for one in ast.walk(line)]
-    return [one for one in inner if isinstance(one, ast.Subscript) and is_attribute_of_self(one.value)]
+    inner = [inner_node for line in lines for inner_node in ast.walk(line)]
+    return [
+        inner_node
+        for inner_node in inner
+        if isinstance(inner_node, ast.Subscript) and is_attribute_of_self(inner_node.value)
+    ]
 
 
 def _computed(data: Instance, method: Function, depth: int) -> Spot | None:
     node = method.node
     lines = [line for value in sample_parts(node, 0) for line in chain(node, value)]
-    own = {one.arg for one in node.args.args[1:]}
-    computing = [one for one in lines if _flattens(one)] or [one for one in lines if _fixed(one, own)]
+    parameters = {argument.arg for argument in node.args.args[1:]}
+    computing = [line for line in lines if _flattens(line)] or [
+        line for line in lines if _fixed(line, parameters)
+    ]
     if computing:
         return Spot(method.scope.source, computing[0])
-    for one in lines:
-        called = one.func if isinstance(one, ast.Call) else None
-        inner = lookup(data.cls, called.attr) if isinstance(called, ast.Attribute) else None
-        if depth and inner is not None and isinstance(inner[0], Function) and is_attribute_of_self(called):
+    for line in lines:
+        function = line.func if isinstance(line, ast.Call) else None
+        inner = lookup(data.cls, function.attr) if isinstance(function, ast.Attribute) else None
+        if depth and inner is not None and isinstance(inner[0], Function) and is_attribute_of_self(function):
             return _computed(data, inner[0], depth - 1)
-    arithmetic = [one for one in lines if any(isinstance(inner, ast.BinOp) for inner in ast.walk(one))]
+    arithmetic = [line for line in lines if any(isinstance(inner, ast.BinOp) for inner in ast.walk(line))]
     return Spot(method.scope.source, arithmetic[0]) if arithmetic else None
 
 
@@ -76,12 +86,14 @@ def _flattens(node: ast.expr) -> bool:
     return False
 
 
-def _fixed(node: ast.expr, own: set[str]) -> bool:
+def _fixed(node: ast.expr, parameters: set[str]) -> bool:
     """Whether something is looked up without any argument of the method."""
-    subscripts = [one for one in ast.walk(node) if isinstance(one, ast.Subscript)]
+    subscripts = [inner for inner in ast.walk(node) if isinstance(inner, ast.Subscript)]
     of_self = [
-        one for one in subscripts if isinstance(one.value, ast.Attribute) and is_attribute_of_self(one.value)
+        subscript
+        for subscript in subscripts
+        if isinstance(subscript.value, ast.Attribute) and is_attribute_of_self(subscript.value)
     ]
-    return any(not names(one.slice) and not isinstance(one.slice, ast.Slice) for one in of_self) and not (
-        names(node) & own
-    )
+    return any(
+        not names(subscript.slice) and not isinstance(subscript.slice, ast.Slice) for subscript in of_self
+    ) and not (names(node) & parameters)

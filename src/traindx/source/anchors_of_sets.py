@@ -56,32 +56,32 @@ def _size(training: Training, data: Value) -> Spot | None:
             *(event.value.args[:1] if event else []),
             *(keywords[n] for n in keywords if _COUNTS.match(n)),
         ]
-        counts = [one for one in arguments if (number(one) or 0) > 1]
+        counts = [argument for argument in arguments if (number(argument) or 0) > 1]
         return origin(counts[0]) if counts else None
-    parts = [one for one in _behind_all(data) if isinstance(one, Made)]
-    counts = [count for one in parts if one.short in _DRAWS and (count := _count(one)) is not None]
-    cut = next((one for one in parts if _most(one) is not None), None)
+    parts = [part for part in _behind_all(data) if isinstance(part, Made)]
+    counts = [count for part in parts if part.short in _DRAWS and (count := _count(part)) is not None]
+    cut = next((part for part in parts if _slice_length(part) is not None), None)
     whole = number(counts[0]) if counts else None
-    if cut is not None and (whole is None or 2 * (_most(cut) or 0) < whole):
+    if cut is not None and (whole is None or 2 * (_slice_length(cut) or 0) < whole):
         return made_at(training, cut) or cut.spot
     return origin(counts[0]) if counts else None
 
 
-def _behind_all(value: Value, most: int = 200) -> list[Value]:
+def _behind_all(value: Value, limit: int = 200) -> list[Value]:
     """What a value was made of, the nearest first."""
     values = [value]
-    for one in values:
-        values += [] if isinstance(one, Instance) or len(values) > most else parents(one)[:3]
+    for source in values:
+        values += [] if isinstance(source, Instance) or len(values) > limit else parents(source)[:3]
     return values
 
 
-def _most(value: Made) -> int | None:
+def _slice_length(value: Made) -> int | None:
     """How many the first so many of something are: `x[:40]`."""
     node = value.spot.node if value.kind == "item" and value.spot is not None else None
     part = node.slice if isinstance(node, ast.Subscript) else None
     upper = part.upper if isinstance(part, ast.Slice) and part.lower is None else None
-    many = upper.value if isinstance(upper, ast.Constant) else None
-    return many if isinstance(many, int) else None
+    upper_value = upper.value if isinstance(upper, ast.Constant) else None
+    return upper_value if isinstance(upper_value, int) else None
 
 
 def _count(draw: Made) -> Value | None:
@@ -96,14 +96,18 @@ def _count(draw: Made) -> Value | None:
 
 def mask(training: Training) -> Spot | None:
     """Where targets are marked to be ignored."""
-    ignored = {number(one.setup.keywords.get("ignore_index")) for one in training.losses} - {None} or {-100.0}
+    ignored = {number(loss.setup.keywords.get("ignore_index")) for loss in training.losses} - {None} or {
+        -100.0
+    }
     for binding in training.trace.bindings:
         stored = isinstance(binding.owner, Made | Either | Unknown)
         if stored and number(binding.value) in ignored:
             return binding.spot
     for event in training.trace.events:
         arguments = [*event.value.args, *event.value.keywords.values()]
-        if event.value.short in _FILLS and any(number(unwrapped(one)) in ignored for one in arguments):
+        if event.value.short in _FILLS and any(
+            number(unwrapped(argument)) in ignored for argument in arguments
+        ):
             return event.spot
     bindings = training.trace.bindings
     return first(b for b in bindings if _MASK.search(b.name) and not isinstance(b.value, Const))
@@ -130,22 +134,24 @@ def leak(training: Training) -> Spot | None:
 
 def spoiled(training: Training) -> Spot | None:
     """Where single inputs are overwritten with what is no number, or far larger than the rest."""
-    written = (b for b in training.trace.bindings if b.name == "[]" and isinstance(b.owner, Made | Either))
-    return first(b for b in written if _no_number(b.value))
+    overwritten = (
+        b for b in training.trace.bindings if b.name == "[]" and isinstance(b.owner, Made | Either)
+    )
+    return first(b for b in overwritten if _no_number(b.value))
 
 
 def _no_number(value: Value) -> bool:
     if isinstance(value, Made) and value.kind == "operator" and value.name == "Mult":
-        return any(abs(number(one) or 0) >= _FAR_OUT for one in value.args)
+        return any(abs(number(factor) or 0) >= _FAR_OUT for factor in value.args)
     plain = number(value)
     return getattr(value, "name", "").endswith((".nan", ".inf")) or (
         plain is not None and not abs(plain) < _FAR_OUT
     )
 
 
-def _behind(value: Value, wanted: Value, most: int) -> bool:
+def _behind(value: Value, source: Value, limit: int) -> bool:
     """Whether a value was made of another one."""
-    return any(at is wanted for at in upstream(parents(value), _made_of, most))
+    return any(at is source for at in upstream(parents(value), _made_of, limit))
 
 
 def _made_of(value: Value) -> list[Value]:
@@ -165,10 +171,10 @@ def val_transform(training: Training) -> Spot | None:
 
 def val_inputs(training: Training) -> Spot | None:
     """What the model is given where it is not trained."""
-    ours, loops = held(training), {one.loop for one in training.iterations}
+    ours, loops = held(training), {iteration.loop for iteration in training.iterations}
     for event in training.trace.events:
-        asked = event.value.kind == "apply" and id(event.value.receiver) in ours and event.value.args
-        if asked and event.grad_off and not loops & set(event.loops):
+        is_model_call = event.value.kind == "apply" and id(event.value.receiver) in ours and event.value.args
+        if is_model_call and event.grad_off and not loops & set(event.loops):
             inputs = event.value.args[0]
             return made_at(training, inputs) or inputs.spot
     return None
@@ -212,9 +218,9 @@ def columns(training: Training) -> Spot | None:
 
 def _of_table(node: ast.AST) -> bool:
     """Whether names are chosen from all that a table has."""
-    return any(isinstance(one, ast.Attribute) and one.attr == "columns" for one in ast.walk(node))
+    return any(isinstance(inner, ast.Attribute) and inner.attr == "columns" for inner in ast.walk(node))
 
 
 def _are_names(listed: ListValue) -> bool:
-    known = [one for one in listed.items if isinstance(one, Const)]
-    return len(known) >= _FEW_COLUMNS and all(isinstance(one.value, str) for one in known)
+    names = [item for item in listed.items if isinstance(item, Const)]
+    return len(names) >= _FEW_COLUMNS and all(isinstance(name.value, str) for name in names)

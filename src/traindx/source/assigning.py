@@ -42,7 +42,7 @@ def assign(
 
 def parts(value: Value, targets: list[ast.expr], spot: Spot) -> list[Value]:
     """A value taken apart into as many pieces as there are targets."""
-    star = next((at for at, one in enumerate(targets) if isinstance(one, ast.Starred)), None)
+    star = next((at for at, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
     if isinstance(value, ListValue) and not value.open:
         if star is None and len(value.items) == len(targets):
             return list(value.items)

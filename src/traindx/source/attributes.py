@@ -41,8 +41,8 @@ def attribute(machine: Machine, of: Value, name: str, spot: Spot) -> Value:
     if isinstance(of, DictValue) and name in of.items:
         return of.items[name]
     if isinstance(of, Either):
-        ways = [attribute(machine, one, name, spot) for one in of.options]
-        unknown = all(isinstance(one, Made) and one.kind == "attribute" and one.spot is spot for one in ways)
+        ways = [attribute(machine, option, name, spot) for option in of.options]
+        unknown = all(isinstance(way, Made) and way.kind == "attribute" and way.spot is spot for way in ways)
         return Made(spot, "attribute", name, of) if unknown else either(spot, ways)
     if name in _WRAPPERS and isinstance(of, Made) and of.kind == "call":
         return of
@@ -58,7 +58,7 @@ def _of_instance(machine: Machine, of: Instance, name: str, spot: Spot) -> Value
     value, home = member
     if not isinstance(value, Function):
         return value
-    decorators = {_decorator(one) for one in getattr(value.node, "decorator_list", ())}
+    decorators = {_decorator(decorator) for decorator in getattr(value.node, "decorator_list", ())}
     if "staticmethod" in decorators:
         return value
     bound = Function(value.spot, value.node, value.scope, of, home)
@@ -119,12 +119,12 @@ def item(of: Value, key: Value, spot: Spot) -> Value:
             value = of.items.get(key.value, of.items.get(...))
             return value if value is not None else Unknown(spot, str(key.value))
         if isinstance(of, ListValue) and isinstance(key.value, int):
-            known = not of.open and -len(of.items) <= key.value < len(of.items)
-            if known or (of.open and key.value == -1 and of.items):
+            in_range = not of.open and -len(of.items) <= key.value < len(of.items)
+            if in_range or (of.open and key.value == -1 and of.items):
                 return of.items[key.value]
             return either(spot, of.items) if of.open and of.kind == "comprehension" else Unknown(spot)
     if isinstance(of, Either):
-        return either(spot, [item(one, key, spot) for one in of.options])
+        return either(spot, [item(option, key, spot) for option in of.options])
     if isinstance(of, ListValue) and of.items and not isinstance(key, Const):
         return either(spot, of.items)
     if isinstance(of, DictValue) and holds_optimizers(of):
@@ -134,8 +134,10 @@ def item(of: Value, key: Value, spot: Spot) -> Value:
 
 def holds_optimizers(table: DictValue) -> bool:
     """Whether a table gives a class of optimizer by its name, and nothing else."""
-    known = [isinstance(one, Named) and one.name.startswith("torch.optim.") for one in table.items.values()]
-    return bool(known) and all(known)
+    is_optimizer = [
+        isinstance(value, Named) and value.name.startswith("torch.optim.") for value in table.items.values()
+    ]
+    return bool(is_optimizer) and all(is_optimizer)
 
 
 def element(of: Value, spot: Spot) -> Value:
@@ -143,7 +145,7 @@ def element(of: Value, spot: Spot) -> Value:
     if isinstance(of, ListValue) and of.items:
         return either(spot, of.items)
     if isinstance(of, Either):
-        return either(spot, [element(one, spot) for one in of.options])
+        return either(spot, [element(option, spot) for option in of.options])
     if isinstance(of, Made):
         special = _ELEMENTS.get(of.name if of.kind in ("call", "method") else "")
         if special is not None:
@@ -161,7 +163,7 @@ def _counted(of: Made, spot: Spot) -> Value:
 
 
 def _zipped(of: Made, spot: Spot) -> Value:
-    return ListValue(spot, [element(one, spot) for one in of.args], "tuple", of.open)
+    return ListValue(spot, [element(argument, spot) for argument in of.args], "tuple", of.open)
 
 
 def _same_element(of: Made, spot: Spot) -> Value:

@@ -65,51 +65,62 @@ def _call_instance(machine: Machine, target: Instance, arguments: Arguments, spo
 
 def _call_library(machine: Machine, target: Value, arguments: Arguments, spot: Spot) -> Value:
     if isinstance(target, Named):
-        made = arguments.to(spot, "call", target.name, None)
+        library_call = arguments.to(spot, "call", target.name, None)
     elif isinstance(target, Made) and target.kind == "attribute":
-        made = arguments.to(spot, "method", target.name, target.receiver)
+        library_call = arguments.to(spot, "method", target.name, target.receiver)
     else:
-        made = arguments.to(spot, "apply", "", target)
-    _hand_over(machine, made)
-    machine.event(made)
-    run_trainer(machine, made, call)
-    if made.name == "optimizers" and isinstance(made.receiver, Instance):
-        return made.receiver.attributes.get(OPTIMIZERS, made)
-    return answer(machine, made) if made.kind != "apply" else _apply(machine, made)
+        library_call = arguments.to(spot, "apply", "", target)
+    _hand_over(machine, library_call)
+    machine.event(library_call)
+    run_trainer(machine, library_call, call)
+    if library_call.name == "optimizers" and isinstance(library_call.receiver, Instance):
+        return library_call.receiver.attributes.get(OPTIMIZERS, library_call)
+    return answer(machine, library_call) if library_call.kind != "apply" else _apply(machine, library_call)
 
 
-def _apply(machine: Machine, made: Made) -> Value:
+def _apply(machine: Machine, library_call: Made) -> Value:
     """A library's object called: layers pass the value on, one after the other."""
-    layer = made.receiver
+    layer = library_call.receiver
     if isinstance(layer, Made) and layer.name == "functools.partial" and layer.args:
-        arguments = Arguments([*layer.args[1:], *made.args], {**layer.keywords, **made.keywords})
-        return call(machine, layer.args[0], arguments, made.spot or Spot(machine.script.main, ast.Pass()))
-    return run_layers(machine, made, call)
+        arguments = Arguments(
+            [*layer.args[1:], *library_call.args], {**layer.keywords, **library_call.keywords}
+        )
+        return call(
+            machine, layer.args[0], arguments, library_call.spot or Spot(machine.script.main, ast.Pass())
+        )
+    return run_layers(machine, library_call, call)
 
 
-def _hand_over(machine: Machine, made: Made) -> None:
+def _hand_over(machine: Machine, library_call: Made) -> None:
     """Functions given to a library are called by it, somehow."""
-    arguments = [*made.args, *made.keywords.values()]
+    arguments = [*library_call.args, *library_call.keywords.values()]
     values = [
-        one for value in arguments for one in (value.items if isinstance(value, ListValue) else [value])
+        item for value in arguments for item in (value.items if isinstance(value, ListValue) else [value])
     ]
     for value in values:
-        if not isinstance(value, Function) or (value.node in machine.given_away and made.short != "step"):
+        if not isinstance(value, Function) or (
+            value.node in machine.given_away and library_call.short != "step"
+        ):
             continue
         machine.given_away.add(value.node)
-        now = made.short == "step" or made.name in _LAUNCHERS
-        before, machine.handed = machine.handed, machine.handed or not now
+        at_once = library_call.short == "step" or library_call.name in _LAUNCHERS
+        handed_before, machine.handed = machine.handed, machine.handed or not at_once
         try:
-            enter(machine, value, Arguments(_handed_arguments(made), open=True), made.spot or value.spot)
+            enter(
+                machine,
+                value,
+                Arguments(_handed_arguments(library_call), open=True),
+                library_call.spot or value.spot,
+            )
         finally:
-            machine.handed = before
+            machine.handed = handed_before
 
 
-def _handed_arguments(made: Made) -> list[Value]:
-    arguments = made.argument(1, "args")
-    if made.name in _LAUNCHERS and isinstance(arguments, ListValue):
-        return [Unknown(made.spot, "rank"), *arguments.items]
-    threaded = made.keywords.get("args") if "target" in made.keywords else None
+def _handed_arguments(library_call: Made) -> list[Value]:
+    arguments = library_call.argument(1, "args")
+    if library_call.name in _LAUNCHERS and isinstance(arguments, ListValue):
+        return [Unknown(library_call.spot, "rank"), *arguments.items]
+    threaded = library_call.keywords.get("args") if "target" in library_call.keywords else None
     return list(threaded.items) if isinstance(threaded, ListValue) else []
 
 
@@ -168,8 +179,8 @@ def _bind(machine: Machine, scope: Scope, function: Function, arguments: Argumen
         rest = list(args[len(names) :])
         scope.names[spec.vararg.arg] = ListValue(None, rest, "tuple", arguments.open)
     if spec.kwarg is not None:
-        taken = {a.arg for a in [*names, *spec.kwonlyargs]}
-        rest_keywords: dict[object, Value] = {k: v for k, v in keywords.items() if k not in taken}
+        parameter_names = {a.arg for a in [*names, *spec.kwonlyargs]}
+        rest_keywords: dict[object, Value] = {k: v for k, v in keywords.items() if k not in parameter_names}
         scope.names[spec.kwarg.arg] = DictValue(None, rest_keywords, arguments.open)
 
 
@@ -190,14 +201,14 @@ def instantiate(machine: Machine, cls: Class, arguments: Arguments, spot: Spot) 
             instance.attributes["hparams"] = _hyperparameters(machine, method, arguments)
         call(machine, method, arguments, spot)
     else:
-        fields = [name for one in reversed(list(cls.line_of_descent)) for name in _fields(one)]
+        fields = [name for ancestor in reversed(list(cls.line_of_descent)) for name in _fields(ancestor)]
         instance.attributes |= (
             dict(zip(dict.fromkeys(fields), arguments.args, strict=False)) | arguments.keywords
         )
-        left = [one for one in fields if one not in instance.attributes]
-        instance.attributes |= _from_factories(machine, cls, left)
-        after = lookup(cls, "__post_init__")
-        if after is not None and isinstance(after[0], Function):
+        unset = [name for name in fields if name not in instance.attributes]
+        instance.attributes |= _from_factories(machine, cls, unset)
+        post_init = lookup(cls, "__post_init__")
+        if post_init is not None and isinstance(post_init[0], Function):
             call(machine, attribute(machine, instance, "__post_init__", spot), Arguments(), spot)
     machine.event(arguments.to(spot, "call", cls.node.name, instance))
     return instance
@@ -207,7 +218,9 @@ def _hyperparameters(machine: Machine, init: Function, arguments: Arguments) -> 
     """What Lightning's `save_hyperparameters` keeps: the arguments of the constructor."""
     scope = Scope(init.scope.source, init.scope)
     _bind(machine, scope, init, replace(arguments, args=[init.owner or Unknown(None), *arguments.args]))
-    values: dict[object, Value] = {name: one for name, one in scope.names.items() if one is not init.owner}
+    values: dict[object, Value] = {
+        name: value for name, value in scope.names.items() if value is not init.owner
+    }
     return DictValue(init.spot, values, open=True)
 
 
@@ -226,9 +239,9 @@ def _from_factories(machine: Machine, cls: Class, names: Sequence[str]) -> dict[
 def _fields(cls: Class) -> list[str]:
     """The annotated names of a class body, in order: the fields of a dataclass."""
     return [
-        one.target.id
-        for one in cls.node.body
-        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+        statement.target.id
+        for statement in cls.node.body
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
     ]
 
 
@@ -238,4 +251,4 @@ def unknown_arguments(function: Function) -> list[Value]:
     names = [*spec.posonlyargs, *spec.args]
     needed = names[: len(names) - len(spec.defaults)]
     skip = 1 if function.owner is not None else 0
-    return [Unknown(Spot(function.scope.source, one), one.arg) for one in needed[skip:]]
+    return [Unknown(Spot(function.scope.source, parameter), parameter.arg) for parameter in needed[skip:]]

@@ -1,4 +1,4 @@
-"""Whether a test is certainly true or false: the branch that cannot be taken is not followed."""
+"""Tests that are certainly true or false: a branch that cannot be taken is not followed."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def is_object(value: Value) -> bool:
 def compared(left: Value, operator: ast.cmpop, right: Value, spot: Spot) -> Const | None:
     """What a comparison gives, when that is sure."""
     if isinstance(operator, ast.Is | ast.IsNot):
-        same = _is_none(left, right)
-        return None if same is None else Const(spot, same == isinstance(operator, ast.Is))
+        is_none = _is_none(left, right)
+        return None if is_none is None else Const(spot, is_none == isinstance(operator, ast.Is))
     if not (isinstance(left, Const) and isinstance(right, Const)) or left.soft or right.soft:
         return _contained(left, operator, right, spot)
     if isinstance(operator, ast.Eq | ast.NotEq):
@@ -46,13 +46,13 @@ def compared(left: Value, operator: ast.cmpop, right: Value, spot: Spot) -> Cons
 
 def _is_none(left: Value, right: Value) -> bool | None:
     """Whether the one that is compared with None is None."""
-    other = left if isinstance(right, Const) and right.value is None else None
-    if other is None:
+    operand = left if isinstance(right, Const) and right.value is None else None
+    if operand is None:
         return None
-    if isinstance(other, Const):
-        return None if other.soft else other.value is None
-    known = is_object(other) or isinstance(other, ListValue | DictValue)
-    return False if known else None
+    if isinstance(operand, Const):
+        return None if operand.soft else operand.value is None
+    surely_object = is_object(operand) or isinstance(operand, ListValue | DictValue)
+    return False if surely_object else None
 
 
 def _contained(left: Value, operator: ast.cmpop, right: Value, spot: Spot) -> Const | None:
@@ -60,7 +60,7 @@ def _contained(left: Value, operator: ast.cmpop, right: Value, spot: Spot) -> Co
         return None
     if not isinstance(right, ListValue) or right.open:
         return None
-    inside = [one.value for one in right.items if isinstance(one, Const)]
+    inside = [item.value for item in right.items if isinstance(item, Const)]
     if len(inside) < len(right.items):
         return None
     return Const(spot, (left.value in inside) == isinstance(operator, ast.In))

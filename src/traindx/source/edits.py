@@ -30,7 +30,7 @@ def apart(edits: Iterable[Sequence[Edit]]) -> list[Edit]:
     """Of several groups of edits those that touch no line of one before: a group is made as a whole."""
     compatible: list[Edit] = []
     for group in edits:
-        if not any(_meet(one, other) for one in group for other in compatible):
+        if not any(_meet(edit, chosen) for edit in group for chosen in compatible):
             compatible += group
     return compatible
 
@@ -54,10 +54,10 @@ def diff(script: Script, edits: Sequence[Edit]) -> str:
     """What the edits change, file by file."""
     parts = []
     for source in script.sources:
-        own = [edit for edit in edits if edit.file == source.path]
-        if own:
+        file_edits = [edit for edit in edits if edit.file == source.path]
+        if file_edits:
             name = in_diff(source.path)
-            before, after = (_LINES.findall(text) for text in (source.text, edited(source.text, own)))
+            before, after = (_LINES.findall(text) for text in (source.text, edited(source.text, file_edits)))
             parts.append("".join(unified_diff(before, after, name, name)))
     return "".join(parts)
 

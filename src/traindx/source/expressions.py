@@ -92,7 +92,7 @@ def _sliced(of: Value, part: ast.Slice, spot: Spot) -> Value:
 def _call(machine: Machine, scope: Scope, node: ast.Call) -> Value:
     spot = Spot(scope.source, node)
     if isinstance(node.func, ast.Name) and node.func.id == "super" and scope.find("super") is None:
-        this, home = _here(scope)
+        this, home = _enclosing_method(scope)
         return Super(spot, this, home) if this is not None and home is not None else Unknown(spot, "super")
     arguments = _arguments(machine, scope, node)
     if isinstance(node.func, ast.Attribute):
@@ -103,8 +103,8 @@ def _call(machine: Machine, scope: Scope, node: ast.Call) -> Value:
     return call(machine, target, arguments, spot)
 
 
-def _here(scope: Scope) -> tuple[Value | None, Class | None]:
-    """The object and class of the method one is in."""
+def _enclosing_method(scope: Scope) -> tuple[Value | None, Class | None]:
+    """The object and class of the enclosing method."""
     at: Scope | None = scope
     while at is not None:
         if at.home is not None:
@@ -120,9 +120,9 @@ def _arguments(machine: Machine, scope: Scope, node: ast.Call) -> Arguments:
     for argument in node.args:
         if isinstance(argument, ast.Starred):
             unpacked = evaluate(machine, scope, argument.value)
-            known = isinstance(unpacked, ListValue)
+            is_list = isinstance(unpacked, ListValue)
             args += unpacked.items if isinstance(unpacked, ListValue) else []
-            open_ended |= not known or unpacked.open if isinstance(unpacked, ListValue) else True
+            open_ended |= not is_list or unpacked.open if isinstance(unpacked, ListValue) else True
         else:
             args.append(evaluate(machine, scope, argument))
     for keyword in node.keywords:
@@ -142,7 +142,9 @@ def _binary(machine: Machine, scope: Scope, node: ast.BinOp) -> Value:
     spot = Spot(scope.source, node)
     folded = _folded(left, node.op, right)
     if folded is not None:
-        return Const(spot, folded, soft=any(isinstance(one, Const) and one.soft for one in (left, right)))
+        return Const(
+            spot, folded, soft=any(isinstance(operand, Const) and operand.soft for operand in (left, right))
+        )
     if isinstance(left, ListValue) and isinstance(right, ListValue) and isinstance(node.op, ast.Add):
         return ListValue(spot, [*left.items, *right.items], left.kind, left.open or right.open)
     if isinstance(left, ListValue) and isinstance(node.op, ast.Mult):
@@ -180,22 +182,22 @@ def _unary(machine: Machine, scope: Scope, node: ast.UnaryOp) -> Value:
 
 
 def _compare(machine: Machine, scope: Scope, node: ast.Compare) -> Value:
-    args = [evaluate(machine, scope, one) for one in (node.left, *node.comparators)]
+    args = [evaluate(machine, scope, operand) for operand in (node.left, *node.comparators)]
     sure = compared(args[0], node.ops[0], args[1], Spot(scope.source, node)) if len(args) == 2 else None
     if sure is not None:
         return sure
     return Made(Spot(scope.source, node), "operator", type(node.ops[0]).__name__, args=args)
 
 
-def _either(machine: Machine, scope: Scope, node: ast.BoolOp | ast.IfExp) -> Value:
+def _choice(machine: Machine, scope: Scope, node: ast.BoolOp | ast.IfExp) -> Value:
     spot = Spot(scope.source, node)
     if isinstance(node, ast.BoolOp):
         values = [evaluate(machine, scope, option) for option in node.values]
-        known = [truth(value) for value in values]
-        if all(isinstance(v, Const) and isinstance(v.value, bool) for v in values) and None not in known:
-            return Const(spot, all(known) if isinstance(node.op, ast.And) else any(known))
-        if isinstance(node.op, ast.And) and any(option is False for option in known):
-            return values[known.index(False)]
+        truths = [truth(value) for value in values]
+        if all(isinstance(v, Const) and isinstance(v.value, bool) for v in values) and None not in truths:
+            return Const(spot, all(truths) if isinstance(node.op, ast.And) else any(truths))
+        if isinstance(node.op, ast.And) and any(option is False for option in truths):
+            return values[truths.index(False)]
         if any(isinstance(v, Made) and v.kind == "operator" for v in values):
             return Made(spot, "operator", type(node.op).__name__, args=values)
         return either(spot, values)
@@ -297,8 +299,8 @@ _HANDLERS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.BinOp: _binary,
     ast.UnaryOp: _unary,
     ast.Compare: _compare,
-    ast.BoolOp: _either,
-    ast.IfExp: _either,
+    ast.BoolOp: _choice,
+    ast.IfExp: _choice,
     ast.List: _items,
     ast.Tuple: _items,
     ast.Set: _items,

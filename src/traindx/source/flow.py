@@ -54,11 +54,11 @@ def reach(value: Value) -> Reach:
             result.alive.append(layer)
         elif layer is not None and by is not None:
             result.cut.append((layer, by))
-        waiting += [(one, by) for one in _before(at)]
+        waiting += [(source, by) for source in _sources(at)]
     return result
 
 
-def _before(value: Value) -> list[Value]:
+def _sources(value: Value) -> list[Value]:
     """What a tensor was computed from: not the layer itself, nor indices."""
     if isinstance(value, Made) and value.kind == "apply":
         return [*value.args, *value.keywords.values()]
@@ -69,17 +69,17 @@ def _before(value: Value) -> list[Value]:
     return [] if isinstance(value, Instance) else parents(value)
 
 
-def cuts(made: Made) -> bool:
+def cuts(value: Made) -> bool:
     """Whether no gradient passes through a call or access."""
-    if not made.graded:
+    if not value.graded:
         return True
-    if made.kind == "method":
-        return made.name in _CUTS
-    if made.kind == "attribute":
-        return made.name == "data"
-    if made.kind == "call":
-        return made.name in _CUTTING_CALLS or made.name.startswith("numpy.")
-    return made.kind == "operator" and made.name in _COMPARISONS
+    if value.kind == "method":
+        return value.name in _CUTS
+    if value.kind == "attribute":
+        return value.name == "data"
+    if value.kind == "call":
+        return value.name in _CUTTING_CALLS or value.name.startswith("numpy.")
+    return value.kind == "operator" and value.name in _COMPARISONS
 
 
 def parametric(value: Value) -> Value | None:
@@ -98,7 +98,7 @@ def owner(layer: Value, modules: list[Instance]) -> tuple[Instance, str] | None:
     """The object that holds a layer, and the attribute it is under."""
     for module in modules:
         for name, value in module.attributes.items():
-            if value is layer or any(one is layer for one in parts(value)):
+            if value is layer or any(part is layer for part in parts(value)):
                 return module, name
     return None
 

@@ -19,7 +19,7 @@ _BUDGET = 120_000
 
 
 def follow(script: Script, *, budget: int = _BUDGET) -> Trace:
-    """What the script would do, call by call."""
+    """The calls that the script would make, in order."""
     machine = Machine(script, run_body, budget)
     try:
         scope = module_scope(machine, script.main)
@@ -33,9 +33,12 @@ def _follow_uncalled(machine: Machine, scope: Scope) -> None:
     """Functions and methods that nothing calls: a library calls them, or another script does."""
     waiting = _uncalled(machine, scope)
     mentioned = Counter(
-        name for one in waiting for name in _mentions(one.node) if name != getattr(one.node, "name", "")
+        name
+        for function in waiting
+        for name in _mentions(function.node)
+        if name != getattr(function.node, "name", "")
     )
-    for function in sorted(waiting, key=lambda one: mentioned[one.name] > 0):
+    for function in sorted(waiting, key=lambda function: mentioned[function.name] > 0):
         if function.node in machine.trace.visited:
             continue
         machine.root = function.node
@@ -50,12 +53,14 @@ def _uncalled(machine: Machine, scope: Scope) -> list[Function]:
             functions.append(value)
         elif isinstance(value, Class) and value.scope.source is scope.source:
             functions += _methods(machine, value)
-    return [one for one in functions if one.node not in machine.trace.visited]
+    return [function for function in functions if function.node not in machine.trace.visited]
 
 
 def _methods(machine: Machine, cls: Class) -> list[Function]:
     """The methods of a class, bound to an object of it: one the script makes, else one made for this."""
-    instance: Value | None = next((one for one in machine.trace.instances if one.cls is cls), None)
+    instance: Value | None = next(
+        (candidate for candidate in machine.trace.instances if candidate.cls is cls), None
+    )
     if instance is None:
         machine.root = cls.node
         init = lookup(cls, "__init__")
@@ -65,9 +70,9 @@ def _methods(machine: Machine, cls: Class) -> list[Function]:
         assert cls.spot is not None
         instance = instantiate(machine, cls, Arguments(args), cls.spot)
         machine.root = None
-    own = [(name, value) for name, value in cls.attributes.items() if isinstance(value, Function)]
+    methods = [(name, value) for name, value in cls.attributes.items() if isinstance(value, Function)]
     bound = []
-    for name, value in own:
+    for name, value in methods:
         if value.node in machine.trace.visited or value.scope.source is not cls.scope.source:
             continue
         method = attribute(machine, instance, name, value.spot) if value.spot is not None else None

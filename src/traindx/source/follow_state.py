@@ -50,14 +50,14 @@ class Machine:
         self._at += 1
         return self._at
 
-    def event(self, made: Made) -> Made:
+    def event(self, value: Made) -> Made:
         """Record a call and return it."""
-        made.graded = not any(name in NO_GRAD for name in self.contexts)
-        if made.spot is not None:
+        value.graded = not any(name in NO_GRAD for name in self.contexts)
+        if value.spot is not None:
             self.trace.events.append(
-                CallEvent(made, made.spot, *self._position(), tuple(self.functions), self.root, self.handed)
+                CallEvent(value, value.spot, *self._position(), tuple(self.functions), self.root, self.handed)
             )
-        return made
+        return value
 
     def binding(
         self,
@@ -77,18 +77,18 @@ class Machine:
 
     def set_attribute(self, instance: Instance, name: str, value: Value) -> None:
         """Set an attribute; under another branch than before it may be either."""
-        key, here = (id(instance), name), tuple(self.arms)
+        key, arms = (id(instance), name), tuple(self.arms)
         old = instance.attributes.get(name)
-        if old is not None and self._set_under.get(key, here) != here:
+        if old is not None and self._set_under.get(key, arms) != arms:
             value = either(value.spot, [old, value])
         else:
-            self._set_under[key] = here
+            self._set_under[key] = arms
         instance.attributes[name] = value
 
     def may_enter(self, function: Function) -> bool:
         """Whether a function may be followed: no endless recursion."""
-        most = 1 if function.owner is None else 3
-        return len(self.functions) < _DEEPEST and self.functions.count(function.node) < most
+        limit = 1 if function.owner is None else 3
+        return len(self.functions) < _DEEPEST and self.functions.count(function.node) < limit
 
     @contextmanager
     def inside(self, loop: Loop) -> Iterator[None]:

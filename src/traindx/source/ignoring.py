@@ -15,7 +15,7 @@ def silenced(script: Script, id: str, finding: Finding) -> bool:
     if not finding.places or finding.places[0].line is None:
         return False
     at = finding.places[0]
-    source = next((one for one in script.sources if one.path == at.file), None)
+    source = next((candidate for candidate in script.sources if candidate.path == at.file), None)
     if source is None or at.line is None or not 0 < at.line <= len(source.lines):
         return False
     return _silences(source.lines[at.line - 1], id)

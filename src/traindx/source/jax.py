@@ -17,12 +17,16 @@ _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 def jax_sources(script: Script) -> list[Source]:
     """The files that import JAX."""
-    return [one for one in script.sources if any(name.startswith("jax") for name in _aliases(one).values())]
+    return [
+        source
+        for source in script.sources
+        if any(name.startswith("jax") for name in _aliases(source).values())
+    ]
 
 
 def differentiates(script: Script) -> bool:
     """Whether JAX takes gradients in it, by itself, Flax or Equinox."""
-    names = (full_name(one, node) for one in jax_sources(script) for node in ast.walk(one.tree))
+    names = (full_name(source, node) for source in jax_sources(script) for node in ast.walk(source.tree))
     return any(name.rpartition(".")[2] in _GRADIENTS for name in names)
 
 
@@ -32,12 +36,12 @@ def _aliases(source: Source) -> dict[str, str]:
     names: dict[str, str] = {}
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
-            for one in node.names:
-                names[one.asname or one.name.partition(".")[0]] = (
-                    one.name if one.asname else one.name.partition(".")[0]
+            for alias in node.names:
+                names[alias.asname or alias.name.partition(".")[0]] = (
+                    alias.name if alias.asname else alias.name.partition(".")[0]
                 )
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
+            names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
     return names
 
 
@@ -78,9 +82,9 @@ def calls(source: Source, scope: Scope) -> Iterator[tuple[ast.Call, str]]:
 
 def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
     """What a call gives a parameter; None where it is not written."""
-    for one in call.keywords:
-        if one.arg == name:
-            return one.value
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
     return call.args[position] if position < len(call.args) else None
 
 
@@ -96,22 +100,27 @@ def whole(node: ast.expr | None) -> int | None:
 def written_rates(script: Script) -> Iterator[tuple[Source, ast.Constant]]:
     """The numbers that are the learning rate of steps written by hand: of a name, a parameter, in a call."""
     for source in jax_sources(script):
-        functions = [one for one in ast.walk(source.tree) if isinstance(one, ast.FunctionDef)]
+        functions = [node for node in ast.walk(source.tree) if isinstance(node, ast.FunctionDef)]
         places = {
-            one.name: at for one in functions for at, arg in enumerate(one.args.args) if _is_rate(arg.arg)
+            function.name: at
+            for function in functions
+            for at, arg in enumerate(function.args.args)
+            if _is_rate(arg.arg)
         }
-        given: list[ast.expr | None] = []
+        rates: list[ast.expr | None] = []
         for node in ast.walk(source.tree):
             if isinstance(node, ast.FunctionDef):
                 late = node.args.args[len(node.args.args) - len(node.args.defaults) :]
                 pairs = zip(late, node.args.defaults, strict=False)
-                given += [default for arg, default in pairs if _is_rate(arg.arg)]
+                rates += [default for arg, default in pairs if _is_rate(arg.arg)]
             elif isinstance(node, ast.Assign):
-                named = [one for one in targets(node) if isinstance(one, ast.Name) and _is_rate(one.id)]
-                given += [node.value] if named else []
+                rate_names = [
+                    target for target in targets(node) if isinstance(target, ast.Name) and _is_rate(target.id)
+                ]
+                rates += [node.value] if rate_names else []
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in places:
-                given.append(argument(node, places[node.func.id], "lr"))
-        yield from ((source, one) for one in given if one is not None and _is_number(one))
+                rates.append(argument(node, places[node.func.id], "lr"))
+        yield from ((source, rate) for rate in rates if rate is not None and _is_number(rate))
 
 
 def _is_rate(name: str) -> bool:
@@ -125,10 +134,14 @@ def _is_number(node: ast.expr) -> TypeGuard[ast.Constant]:
 
 def targets(statement: ast.AST) -> list[ast.expr]:
     """What an assignment binds, the items of tuples apart."""
-    given = statement.targets if isinstance(statement, ast.Assign) else []
+    bound = statement.targets if isinstance(statement, ast.Assign) else []
     if isinstance(statement, ast.AnnAssign | ast.AugAssign | ast.For):
-        given = [statement.target]
-    return [item for one in given for item in (one.elts if isinstance(one, ast.Tuple | ast.List) else [one])]
+        bound = [statement.target]
+    return [
+        item
+        for target in bound
+        for item in (target.elts if isinstance(target, ast.Tuple | ast.List) else [target])
+    ]
 
 
 def spot(source: Source, node: ast.AST) -> Spot:

@@ -36,11 +36,11 @@ class Compiled:
     @property
     def metrics(self) -> tuple[str, ...] | None:
         """The names of the metrics; None where one of them is not plain text."""
-        given = self.event.value.argument(3, "metrics")
-        if given is None or (isinstance(given, Const) and given.value is None):
+        metrics = self.event.value.argument(3, "metrics")
+        if metrics is None or (isinstance(metrics, Const) and metrics.value is None):
             return ()
-        listed = given.items if isinstance(given, ListValue) and not given.open else [given]
-        names = [one.value for one in listed if isinstance(one, Const) and isinstance(one.value, str)]
+        listed = metrics.items if isinstance(metrics, ListValue) and not metrics.open else [metrics]
+        names = [item.value for item in listed if isinstance(item, Const) and isinstance(item.value, str)]
         return tuple(names) if len(names) == len(listed) and not self.event.value.open else None
 
     @property
@@ -66,25 +66,29 @@ def compiled(trace: Trace) -> list[Compiled]:
 
 def callbacks_of(fit: CallEvent) -> list[Made]:
     """The callbacks of Keras that a call of `fit` gets."""
-    given = fit.value.argument(5, "callbacks")
-    listed = given.items if isinstance(given, ListValue) else [given]
-    return [one for one in listed if isinstance(one, Made) and one.name.startswith("keras.callbacks.")]
+    callbacks = fit.value.argument(5, "callbacks")
+    listed = callbacks.items if isinstance(callbacks, ListValue) else [callbacks]
+    return [
+        callback
+        for callback in listed
+        if isinstance(callback, Made) and callback.name.startswith("keras.callbacks.")
+    ]
 
 
 def validates(fit: CallEvent) -> bool:
     """Whether a call of `fit` may be given validation data."""
     split, data = fit.value.argument(6, "validation_split"), fit.value.argument(7, "validation_data")
-    given = [one for one in (split, data) if one is not None]
-    return fit.value.open or any(not isinstance(one, Const) or one.value for one in given)
+    arguments = [argument for argument in (split, data) if argument is not None]
+    return fit.value.open or any(not isinstance(argument, Const) or argument.value for argument in arguments)
 
 
 def models(trace: Trace) -> Iterator[list[Made]]:
     """The layers of every Keras model of a script, in the order in which data passes through them."""
-    made: list[Value] = [e.value for e in trace.calls if e.value.name in (*SEQUENTIAL, *FUNCTIONAL)]
-    inner = {id(part) for one in made for part in layers_of(trace, one)}
-    for model in [*made, *trace.instances]:
+    constructed: list[Value] = [e.value for e in trace.calls if e.value.name in (*SEQUENTIAL, *FUNCTIONAL)]
+    inner = {id(part) for model in constructed for part in layers_of(trace, model)}
+    for model in [*constructed, *trace.instances]:
         layers = list(layers_of(trace, model))
-        if layers and not any(id(one) in inner for one in layers if isinstance(model, Instance)):
+        if layers and not any(id(layer) in inner for layer in layers if isinstance(model, Instance)):
             yield layers
 
 
@@ -100,24 +104,24 @@ def layers_of(trace: Trace, model: Value | None, deep: int = 4) -> Iterator[Made
 def _parts(trace: Trace, model: Value | None) -> list[Value]:
     """What a model is made of: layers, other models, anything."""
     if isinstance(model, Instance):
-        return [one for value in model.attributes.values() for one in _members(value)]
+        return [member for value in model.attributes.values() for member in _members(value)]
     if not isinstance(model, Made) or model.kind != "call":
         return []
     if model.name in FUNCTIONAL:
         return _behind(model.argument(1, "outputs"))
     if model.name not in SEQUENTIAL:
         return []
-    given = model.argument(0, "layers")
+    layers = model.argument(0, "layers")
     added = [e.value for e in trace.methods("add") if e.value.receiver is model and e.value.args]
-    return [*(given.items if isinstance(given, ListValue) else []), *(one.args[0] for one in added)]
+    return [*(layers.items if isinstance(layers, ListValue) else []), *(call.args[0] for call in added)]
 
 
 def _last(trace: Trace, model: Value | None) -> Made | None:
     """The layer that makes the output; None where that is not certain."""
     parts: list[Value | None] = [*_parts(trace, model)] if isinstance(model, Made) else []
     if isinstance(model, Made) and model.name in FUNCTIONAL:
-        given = model.argument(1, "outputs")
-        parts = [given.receiver] if isinstance(given, Made) and given.kind == "apply" else []
+        outputs = model.argument(1, "outputs")
+        parts = [outputs.receiver] if isinstance(outputs, Made) and outputs.kind == "apply" else []
     while parts and isinstance(parts[-1], Made) and parts[-1].short in _RESHAPING:
         parts = parts[:-1]
     last = parts[-1] if parts else None
@@ -134,18 +138,18 @@ def _members(value: Value) -> list[Value]:
 
 def _behind(outputs: Value | None) -> list[Value]:
     """The layers that the output of a functional model came through, the first one first."""
-    found: dict[int, Value] = {}
+    layers: dict[int, Value] = {}
     waiting = [outputs]
     for _ in range(_DEEP):
         value = waiting.pop() if waiting else None
         if isinstance(value, ListValue):
             waiting += value.items
         elif isinstance(value, Made) and value.kind == "apply" and value.receiver is not None:
-            found.setdefault(id(value.receiver), value.receiver)
+            layers.setdefault(id(value.receiver), value.receiver)
             waiting += value.args
         elif isinstance(value, Made) and value.kind in ("operator", "call"):
             waiting += value.args
-    return list(found.values())[::-1]
+    return list(layers.values())[::-1]
 
 
 def loss_name(value: Value | None) -> tuple[str, bool | None]:
@@ -163,7 +167,7 @@ def loss_name(value: Value | None) -> tuple[str, bool | None]:
 def _snake(name: str) -> str:
     if name.isupper():
         return name.lower()
-    snake = "".join(f"_{one.lower()}" if one.isupper() else one for one in name).lstrip("_")
+    snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("_")
     return _SHORT.get(snake, snake)
 
 
@@ -173,17 +177,19 @@ def output(layer: Made | None) -> tuple[str | None, float | None]:
         return None, None
     if layer.short in ("Softmax", "Activation"):
         return (
-            ("softmax", None) if layer.short == "Softmax" else (_named(layer.argument(0, "activation")), None)
+            ("softmax", None)
+            if layer.short == "Softmax"
+            else (_activation_name(layer.argument(0, "activation")), None)
         )
     if (layer.short != "Dense" and layer.short not in _CONVOLUTIONS) or layer.open:
         return None, None
     units = layer.argument(0, "units", "filters")
     width = float(units.value) if isinstance(units, Const) and isinstance(units.value, int) else None
     activation = layer.argument(1 if layer.short == "Dense" else 7, "activation")
-    return ("linear" if activation is None else _named(activation)), width
+    return ("linear" if activation is None else _activation_name(activation)), width
 
 
-def _named(activation: Value | None) -> str | None:
+def _activation_name(activation: Value | None) -> str | None:
     if isinstance(activation, Const):
         return "linear" if activation.value is None else str(activation.value)
     name = getattr(activation, "name", "")

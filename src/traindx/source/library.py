@@ -1,4 +1,4 @@
-"""What some calls of libraries give: wrappers pass on what they wrap, layers are run, options are read."""
+"""The results of some library calls: wrappers return what they wrap, layers are run, options are read."""
 
 from __future__ import annotations
 
@@ -47,31 +47,31 @@ def is_module_class(cls: Class) -> bool:
     return any(name.rpartition(".")[2] in _MODULE_BASES for name in cls.library_bases)
 
 
-def answer(machine: Machine, made: Made) -> Value:
+def answer(machine: Machine, call: Made) -> Value:
     """What a library's function or method gives."""
-    if made.kind == "call":
-        if made.name in _WRAPPERS and (made.args or made.keywords):
+    if call.kind == "call":
+        if call.name in _WRAPPERS and (call.args or call.keywords):
             return (
-                made.args[-1] if made.name == "typing.cast" else (made.args or [*made.keywords.values()])[0]
+                call.args[-1] if call.name == "typing.cast" else (call.args or [*call.keywords.values()])[0]
             )
-        builtin = _CALLS.get(made.name)
-        return builtin(made) if builtin is not None else made
-    receiver = made.receiver
-    if made.name in _SAME_OBJECT and _is_object(receiver):
-        return receiver or made
-    if made.name in _PREPARES and made.args and not isinstance(receiver, Instance):
-        return made.args[0] if len(made.args) == 1 else ListValue(made.spot, list(made.args), "tuple")
+        builtin = _CALLS.get(call.name)
+        return builtin(call) if builtin is not None else call
+    receiver = call.receiver
+    if call.name in _SAME_OBJECT and _is_object(receiver):
+        return receiver or call
+    if call.name in _PREPARES and call.args and not isinstance(receiver, Instance):
+        return call.args[0] if len(call.args) == 1 else ListValue(call.spot, list(call.args), "tuple")
     if isinstance(receiver, ListValue | DictValue):
-        return _of_container(machine, made, receiver)
-    if made.name in ("parse_args", "parse_known_args", "parse_args_into_dataclasses"):
-        return _options(machine, made)
-    return made
+        return _of_container(machine, call, receiver)
+    if call.name in ("parse_args", "parse_known_args", "parse_args_into_dataclasses"):
+        return _options(machine, call)
+    return call
 
 
 def _is_object(value: Value | None) -> bool:
     """A model, a layer or the like: what `.to()` and `.train()` give back as it is."""
     if isinstance(value, Either):
-        return all(_is_object(one) for one in value.options)
+        return all(_is_object(option) for option in value.options)
     if isinstance(value, Instance):
         return True
     if not isinstance(value, Made) or value.kind != "call":
@@ -86,40 +86,40 @@ def is_model_library(name: str) -> bool:
     )
 
 
-def _of_container(machine: Machine, made: Made, holder: ListValue | DictValue) -> Value:
-    first = made.args[0] if made.args else None
+def _of_container(machine: Machine, call: Made, holder: ListValue | DictValue) -> Value:
+    first = call.args[0] if call.args else None
     if isinstance(holder, ListValue):
-        if made.name in ("append", "add", "insert") and made.args:
-            holder.items.append(made.args[-1])
-            holder.open |= bool(machine.loops) or bool(machine.arms) or made.name == "insert"
-        elif made.name == "extend" and first is not None:
+        if call.name in ("append", "add", "insert") and call.args:
+            holder.items.append(call.args[-1])
+            holder.open |= bool(machine.loops) or bool(machine.arms) or call.name == "insert"
+        elif call.name == "extend" and first is not None:
             holder.items += (
-                first.items if isinstance(first, ListValue) else [element(first, made.spot or _nowhere())]
+                first.items if isinstance(first, ListValue) else [element(first, call.spot or _nowhere())]
             )
             holder.open |= not isinstance(first, ListValue) or first.open or bool(machine.loops)
-        elif made.name in ("pop", "clear", "remove"):
+        elif call.name in ("pop", "clear", "remove"):
             holder.open = True
-        return made
-    if made.name == "get" and isinstance(first, Const):
-        known = holder.items.get(first.value)
-        return known if known is not None else (made.argument(1, "default") or Unknown(made.spot))
-    if made.name == "get" and holds_optimizers(holder):
-        return either(made.spot, [*holder.items.values()])
-    if made.name == "update":
+        return call
+    if call.name == "get" and isinstance(first, Const):
+        entry = holder.items.get(first.value)
+        return entry if entry is not None else (call.argument(1, "default") or Unknown(call.spot))
+    if call.name == "get" and holds_optimizers(holder):
+        return either(call.spot, [*holder.items.values()])
+    if call.name == "update":
         entries = first.items if isinstance(first, DictValue) else {}
         holder.items |= entries
-        holder.items.update(made.keywords)
+        holder.items.update(call.keywords)
         holder.open |= first is not None and not isinstance(first, DictValue)
-    return made
+    return call
 
 
 def _nowhere() -> Spot:
     raise LookupError("a call without a place")
 
 
-def _options(machine: Machine, made: Made) -> Value:
+def _options(machine: Machine, call: Made) -> Value:
     """The defaults of a command line's options."""
-    parser = _root(made.receiver)
+    parser = _root(call.receiver)
     defaults: dict[object, Value] = {}
     for event in machine.trace.events:
         if event.value.name == "add_argument" and _root(event.value.receiver) is parser:
@@ -128,9 +128,9 @@ def _options(machine: Machine, made: Made) -> Value:
                 defaults[name] = _default(event.value)
         if event.value.name == "set_defaults" and _root(event.value.receiver) is parser:
             defaults.update(event.value.keywords)
-    table = DictValue(made.spot, defaults, open=True)
-    if made.name == "parse_known_args":
-        return ListValue(made.spot, [table, Unknown(made.spot)], "tuple")
+    table = DictValue(call.spot, defaults, open=True)
+    if call.name == "parse_known_args":
+        return ListValue(call.spot, [table, Unknown(call.spot)], "tuple")
     return table
 
 
@@ -145,7 +145,7 @@ def _destination(option: Made) -> str:
     destination = option.keywords.get("dest")
     if isinstance(destination, Const):
         return str(destination.value)
-    names = [str(one.value) for one in option.args if isinstance(one, Const)]
+    names = [str(argument.value) for argument in option.args if isinstance(argument, Const)]
     long = next((name for name in names if name.startswith("--")), names[0] if names else "")
     return long.lstrip("-").replace("-", "_")
 
@@ -160,45 +160,47 @@ def _default(option: Made) -> Value:
     return Unknown(option.spot, _destination(option))
 
 
-def _dict(made: Made) -> Value:
-    first = made.args[0] if made.args else None
+def _dict(call: Made) -> Value:
+    first = call.args[0] if call.args else None
     items = dict(first.items) if isinstance(first, DictValue) else {}
     return DictValue(
-        made.spot, items | dict(made.keywords), made.open or not isinstance(first, DictValue | None)
+        call.spot,
+        items | dict(call.keywords),
+        call.open or not isinstance(first, DictValue | None),
     )
 
 
-def _namespace(made: Made) -> Value:
-    return DictValue(made.spot, dict[object, Value](made.keywords.items()), made.open)
+def _namespace(call: Made) -> Value:
+    return DictValue(call.spot, dict[object, Value](call.keywords.items()), call.open)
 
 
-def _number(made: Made) -> Value:
-    first = made.args[0] if made.args else None
+def _number(call: Made) -> Value:
+    first = call.args[0] if call.args else None
     if isinstance(first, Const):
         try:
-            return Const(first.spot, float(first.value) if made.name == "float" else first.value, first.soft)  # type: ignore[arg-type]
+            return Const(first.spot, float(first.value) if call.name == "float" else first.value, first.soft)  # type: ignore[arg-type]
         except (TypeError, ValueError):
-            return made
-    return made
+            return call
+    return call
 
 
-def _getattr(made: Made) -> Value:
-    if len(made.args) >= 2 and isinstance(made.args[0], Named) and isinstance(made.args[1], Const):
-        return Named(made.spot, f"{made.args[0].name}.{made.args[1].value!s}")
-    if len(made.args) >= 2 and isinstance(made.args[0], Named) and made.args[0].name == "torch.optim":
-        return Named(made.spot, "torch.optim.Optimizer")  # one of them: which one is known only in a run
-    if len(made.args) >= 2 and isinstance(made.args[0], DictValue) and isinstance(made.args[1], Const):
-        return made.args[0].items.get(made.args[1].value) or Unknown(made.spot)
-    return made
+def _getattr(call: Made) -> Value:
+    if len(call.args) >= 2 and isinstance(call.args[0], Named) and isinstance(call.args[1], Const):
+        return Named(call.spot, f"{call.args[0].name}.{call.args[1].value!s}")
+    if len(call.args) >= 2 and isinstance(call.args[0], Named) and call.args[0].name == "torch.optim":
+        return Named(call.spot, "torch.optim.Optimizer")  # one of them: which one is known only in a run
+    if len(call.args) >= 2 and isinstance(call.args[0], DictValue) and isinstance(call.args[1], Const):
+        return call.args[0].items.get(call.args[1].value) or Unknown(call.spot)
+    return call
 
 
-def _next(made: Made) -> Value:
-    return element(made.args[0], made.spot) if made.args and made.spot is not None else made
+def _next(call: Made) -> Value:
+    return element(call.args[0], call.spot) if call.args and call.spot is not None else call
 
 
-def _field(made: Made) -> Value:
-    default = made.keywords.get("default")
-    return default if default is not None else made
+def _field(call: Made) -> Value:
+    default = call.keywords.get("default")
+    return default if default is not None else call
 
 
 _CALLS: dict[str, Callable[[Made], Value]] = {
@@ -218,17 +220,20 @@ _CALLS: dict[str, Callable[[Made], Value]] = {
 Call = Callable[..., Value]
 
 
-def run_layers(machine: Machine, made: Made, call: Call) -> Value:
-    """A sequence of layers called: each gets what the one before gave."""
-    layer = made.receiver
-    if not (isinstance(layer, Made) and layer.kind == "call" and layer.name in _CHAINS) or made.spot is None:
-        return made
+def run_layers(machine: Machine, library_call: Made, call: Call) -> Value:
+    """Call a sequence of layers: each gets the output of the one before."""
+    layer = library_call.receiver
+    if (
+        not (isinstance(layer, Made) and layer.kind == "call" and layer.name in _CHAINS)
+        or library_call.spot is None
+    ):
+        return library_call
     layers = chain(machine, layer)
-    if layers is None or len(made.args) != 1:
-        return made
-    value = made.args[0]
+    if layers is None or len(library_call.args) != 1:
+        return library_call
+    value = library_call.args[0]
     for step in layers:
-        value = call(machine, step, Arguments([value]), made.spot)
+        value = call(machine, step, Arguments([value]), library_call.spot)
     return value
 
 

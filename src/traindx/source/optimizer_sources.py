@@ -12,21 +12,21 @@ def sources(optimizer: Value) -> list[Value]:
     if not isinstance(optimizer, Made) or not optimizer.args:
         return []
     modules: list[Value] = []
-    for one in _parameter_values(optimizer.args[0]):
-        modules += owners_of(one)
+    for source in _parameter_values(optimizer.args[0]):
+        modules += owners_of(source)
     return modules
 
 
 def _parameter_values(value: Value, depth: int = 4) -> Iterator[Value]:
     """What an optimizer is given, one by one: lists and groups are opened."""
-    for one in options(value):
-        if isinstance(one, ListValue) and depth:
-            for inner in one.items:
+    for option in options(value):
+        if isinstance(option, ListValue) and depth:
+            for inner in option.items:
                 yield from _parameter_values(inner, depth - 1)
-        elif isinstance(one, DictValue) and "params" in one.items:
-            yield from _parameter_values(one.items["params"], depth - 1)
+        elif isinstance(option, DictValue) and "params" in option.items:
+            yield from _parameter_values(option.items["params"], depth - 1)
         else:
-            yield one
+            yield option
 
 
 def owners_of(value: Value) -> list[Value]:
@@ -49,14 +49,16 @@ def known_parameters(optimizer: Value) -> bool:
         return False
     values = list(flat(optimizer.args[0]))
     modules = sources(optimizer)
-    return bool(modules) and len(values) <= len(modules) and all(one.spot is not None for one in modules)
+    return (
+        bool(modules) and len(values) <= len(modules) and all(module.spot is not None for module in modules)
+    )
 
 
 def flat(value: Value) -> Iterator[Value]:
     """The possible values, those of a list one by one."""
-    for one in options(value):
-        if isinstance(one, ListValue):
-            for inner in one.items:
+    for option in options(value):
+        if isinstance(option, ListValue):
+            for inner in option.items:
                 yield from options(inner)
         else:
-            yield one
+            yield option

@@ -1,4 +1,4 @@
-"""Whose parameters the optimizers hold, and which layers the script freezes."""
+"""The modules whose parameters the optimizers hold, and the layers that the script freezes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def held(training: Training) -> set[int]:
         for optimizer in step.optimizers:
             for module in sources(optimizer):
                 inner = [module, *parts(module)]
-                later = [part for one in inner for part in added.get(id(one), ())]
-                ids |= {id(part) for one in [*inner, *later] for part in (one, *parts(one, 3))}
+                later = [part for module in inner for part in added.get(id(module), ())]
+                ids |= {id(part) for module in [*inner, *later] for part in (module, *parts(module, 3))}
     for event in training.manual_updates:
         for module in owners_of(event.value.receiver) if event.value.receiver is not None else []:
-            ids |= {id(module), *(id(one) for one in parts(module))}
+            ids |= {id(module), *(id(part) for part in parts(module))}
     return ids
 
 
@@ -40,15 +40,15 @@ def frozen(training: Training) -> set[int]:
     ids: set[int] = set()
     for event in training.trace.methods(*_FREEZERS):
         if event.value.receiver is not None:
-            ids |= {id(event.value.receiver), *(id(one) for one in parts(event.value.receiver))}
+            ids |= {id(event.value.receiver), *(id(part) for part in parts(event.value.receiver))}
     off = [b for b in training.trace.bindings if b.name == "requires_grad" and not _is_true(b.value)]
     switched = [b for b in off if b.owner is not None]
     owners = [owners_of(b.owner) for b in switched if b.owner is not None]
-    for module in (one for known in owners for one in known):
+    for module in (module for owned in owners for module in owned):
         ids |= {id(module), *(id(part) for part in parts(module))}
-    if any(not known for known in owners):
+    if any(not owned for owned in owners):
         everything = [e.value for e in training.trace.calls]
-        ids |= {id(one) for one in everything} | {id(one) for one in training.trace.instances}
+        ids |= {id(value) for value in everything} | {id(value) for value in training.trace.instances}
     return ids
 
 

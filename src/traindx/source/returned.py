@@ -57,20 +57,20 @@ def sample_parts(node: ast.AST, at: int) -> Iterator[ast.expr]:
 
 def chain(node: ast.AST, value: ast.expr) -> list[ast.expr]:
     """An expression and what the names in it were given in the same function, the last first."""
-    expressions, wanted = [value], names(value)
-    written = [
+    expressions, used_names = [value], names(value)
+    assignments = [
         assignment
         for assignment in ast.walk(node)
         if isinstance(assignment, ast.Assign | ast.AugAssign | ast.AnnAssign)
     ]
-    for assignment in sorted(written, key=lambda assignment: -assignment.lineno):
+    for assignment in sorted(assignments, key=lambda assignment: -assignment.lineno):
         targets = assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
-        if assignment.value is not None and any(names(target) & wanted for target in targets):
+        if assignment.value is not None and any(names(target) & used_names for target in targets):
             expressions.append(assignment.value)
-            wanted |= names(assignment.value)
+            used_names |= names(assignment.value)
     return expressions
 
 
 def names(node: ast.AST) -> set[str]:
     """The names in an expression, those of libraries aside."""
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} - {"self", "torch", "np"}
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)} - {"self", "torch", "np"}

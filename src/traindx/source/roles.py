@@ -59,7 +59,7 @@ _SHAPES = frozenset(
 def is_optimizer(value: Value | None) -> bool:
     """Whether a value is, or by its name seems to be, an optimizer."""
     if isinstance(value, Either):
-        return any(is_optimizer(one) for one in value.options)
+        return any(is_optimizer(option) for option in value.options)
     if isinstance(value, Instance):
         return any(name.rpartition(".")[2] == "Optimizer" for name in value.cls.library_bases)
     if isinstance(value, Made) and value.kind == "call":
@@ -75,7 +75,7 @@ def is_optimizer(value: Value | None) -> bool:
 def is_scheduler(value: Value | None) -> bool:
     """Whether a value is a schedule of the learning rate."""
     if isinstance(value, Either):
-        return any(is_scheduler(one) for one in value.options)
+        return any(is_scheduler(option) for option in value.options)
     if isinstance(value, Instance):
         return any(_SCHEDULERS.search(name) for name in value.cls.library_bases)
     if isinstance(value, Made) and value.kind == "call":
@@ -86,7 +86,7 @@ def is_scheduler(value: Value | None) -> bool:
 def is_scaler(value: Value | None) -> bool:
     """Whether a value is a GradScaler."""
     if isinstance(value, Either):
-        return any(is_scaler(one) for one in value.options)
+        return any(is_scaler(option) for option in value.options)
     if isinstance(value, Made) and value.kind == "call":
         return value.short in ("GradScaler", "ShardedGradScaler")
     return _hinted(value, "scaler")

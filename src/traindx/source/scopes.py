@@ -54,14 +54,14 @@ def module_of(script: Script, source: Source, name: str, level: int) -> Source |
     for start in starts:
         place = os.path.join(start, *name.split(".")) if name else start
         for path in (place + ".py", os.path.join(place, "__init__.py")):
-            module = next((one for one in script.sources if _same(one.path, path)), None)
+            module = next((file for file in script.sources if _same_path(file.path, path)), None)
             if module is not None and module is not source:
                 return module
     return None
 
 
-def _same(one: str, other: str) -> bool:
-    return os.path.normpath(one) == os.path.normpath(other)
+def _same_path(first: str, second: str) -> bool:
+    return os.path.normpath(first) == os.path.normpath(second)
 
 
 def declared_outside(node: ast.AST) -> set[str]:

@@ -76,8 +76,8 @@ class Script:
 
 def read_script(path: str | os.PathLike[str]) -> Script:
     """Parse a script and the local modules it imports; raises Unreadable with one line that says why."""
-    shown = os.fspath(path)
-    main = _read(Path(path), shown)
+    name = os.fspath(path)
+    main = _read(Path(path), name)
     sources = {Path(path).resolve(): main}
     waiting = [(main, Path(path).resolve())]
     while waiting and len(sources) < _MODULES_MOST:
@@ -86,7 +86,7 @@ def read_script(path: str | os.PathLike[str]) -> Script:
             if module in sources or len(sources) >= _MODULES_MOST:
                 continue
             try:
-                sources[module] = _read(module, _shown(module, Path(path)))
+                sources[module] = _read(module, _display_path(module, Path(path)))
             except Unreadable:
                 continue
             waiting.append((sources[module], module))
@@ -113,26 +113,26 @@ def parse_script(text: str, path: str = "train.py") -> Script:
     return Script((_parse(text, path),))
 
 
-def _read(path: Path, shown: str) -> Source:
+def _read(path: Path, name: str) -> Source:
     try:
         text = decode_source(files.read(path, _LARGEST))
     except OSError as error:
-        raise Unreadable(f"{shown} cannot be read: {error.strerror or error}") from None
+        raise Unreadable(f"{name} cannot be read: {error.strerror or error}") from None
     except (SyntaxError, UnicodeDecodeError) as error:
-        raise Unreadable(f"{shown} is not Python source: {error}") from None
-    return _parse(text, shown)
+        raise Unreadable(f"{name} is not Python source: {error}") from None
+    return _parse(text, name)
 
 
-def _parse(text: str, shown: str) -> Source:
+def _parse(text: str, name: str) -> Source:
     try:
-        return Source(shown, text, parse(text, shown))
+        return Source(name, text, parse(text, name))
     except SyntaxError as error:
-        raise Unreadable(f"{shown} has a syntax error in line {error.lineno}: {error.msg}") from None
+        raise Unreadable(f"{name} has a syntax error in line {error.lineno}: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:
-        raise Unreadable(f"{shown} cannot be parsed: {error}") from None
+        raise Unreadable(f"{name} cannot be parsed: {error}") from None
 
 
-def _shown(module: Path, script: Path) -> str:
+def _display_path(module: Path, script: Path) -> str:
     """A module's path as the user would write it, relative to the script's."""
     try:
         return os.path.join(os.path.dirname(os.fspath(script)), module.relative_to(script.resolve().parent))

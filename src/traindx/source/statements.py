@@ -40,7 +40,7 @@ def run_body(machine: Machine, scope: Scope, node: ast.AST) -> Value:
     machine.returns.append([])
     machine.yields.append([])
     try:
-        ended = run_block(machine, scope, body)
+        end = run_block(machine, scope, body)
     finally:
         returned, yielded = machine.returns.pop(), machine.yields.pop()
     spot = Spot(scope.source, node)
@@ -48,7 +48,7 @@ def run_body(machine: Machine, scope: Scope, node: ast.AST) -> Value:
         return ListValue(spot, yielded, "comprehension", open=True)
     if not returned:
         return Const(spot, None)
-    return either(spot, returned if ended else [v for v in returned if not _is_none(v)] or returned)
+    return either(spot, returned if end else [v for v in returned if not _is_none(v)] or returned)
 
 
 def _is_none(value: Value) -> bool:
@@ -85,11 +85,11 @@ def _branch(machine: Machine, scope: Scope, node: ast.If) -> End:
 
 def _ways(machine: Machine, scope: Scope, node: ast.stmt, bodies: Sequence[Sequence[ast.stmt]]) -> End:
     """Follow each way from the same start; afterwards a name has the values of the ways that continue."""
-    before = dict(scope.names)
+    start_names = dict(scope.names)
     results: list[tuple[End, dict[str, Value]]] = []
     for way, body in enumerate(bodies):
         scope.names.clear()
-        scope.names.update(before)
+        scope.names.update(start_names)
         with machine.on_arm(node, way):
             end = run_block(machine, scope, body)
         results.append((end, dict(scope.names)))
@@ -100,9 +100,9 @@ def _ways(machine: Machine, scope: Scope, node: ast.stmt, bodies: Sequence[Seque
     if not going:
         return results[0][0] if all(end == results[0][0] for end, _ in results) else "return"
     if len(going) == 1 and len(results) == 2:
-        left = next(way for way, (end, _) in enumerate(results) if end)
-        if results[left][0] in ("continue", "return"):
-            machine.arms.append(BranchArm(node, 1 - left))
+        leaving = next(way for way, (end, _) in enumerate(results) if end)
+        if results[leaving][0] in ("continue", "return"):
+            machine.arms.append(BranchArm(node, 1 - leaving))
     return ""
 
 
@@ -111,8 +111,8 @@ def _joined(ways: Sequence[dict[str, Value]]) -> dict[str, Value]:
     joined = {}
     for name in names:
         values = [way[name] for way in ways if name in way]
-        same = all(value is values[0] for value in values)
-        joined[name] = values[0] if same else either(values[0].spot, values)
+        is_same = all(value is values[0] for value in values)
+        joined[name] = values[0] if is_same else either(values[0].spot, values)
     return joined
 
 
@@ -157,9 +157,9 @@ def _grown(before: Value | None, after: Value) -> Value:
 
 def _turns(over: Value, spot: Spot) -> list[Value]:
     """The values of the loop's variable: a few words one by one, anything else once."""
-    words = isinstance(over, ListValue) and all(isinstance(one, Const) for one in over.items)
+    words = isinstance(over, ListValue) and all(isinstance(item, Const) for item in over.items)
     if words and isinstance(over, ListValue) and not over.open and 0 < len(over.items) <= _FEW:
-        texts = all(isinstance(one.value, str | bool) for one in over.items if isinstance(one, Const))
+        texts = all(isinstance(item.value, str | bool) for item in over.items if isinstance(item, Const))
         return list(over.items) if texts else [element(over, spot)]
     return [element(over, spot)]
 
@@ -190,17 +190,17 @@ def _context_name(value: Value) -> str:
 
 def _try(machine: Machine, scope: Scope, node: ast.Try) -> End:
     end = run_block(machine, scope, [*node.body, *node.orelse])
-    after = [dict(scope.names)] if not end else []
+    continuing = [dict(scope.names)] if not end else []
     for way, handler in enumerate(node.handlers):
         with machine.on_arm(node, way + 1):
             if handler.name:
                 scope.bind(handler.name, Unknown(Spot(scope.source, handler), handler.name))
-            other = run_block(machine, scope, handler.body)
-        if not other:
-            after.append(dict(scope.names))
-    if after:
-        scope.names.update(_joined(after))
-    return run_block(machine, scope, node.finalbody) or ("" if after else end)
+            handler_end = run_block(machine, scope, handler.body)
+        if not handler_end:
+            continuing.append(dict(scope.names))
+    if continuing:
+        scope.names.update(_joined(continuing))
+    return run_block(machine, scope, node.finalbody) or ("" if continuing else end)
 
 
 def _match(machine: Machine, scope: Scope, node: ast.Match) -> End:

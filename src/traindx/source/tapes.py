@@ -47,7 +47,7 @@ def tape_steps(trace: Trace) -> list[TapeStep]:
     return [
         TapeStep(event, loss, _owners(variables))
         for event in trace.methods("gradient")
-        if any(isinstance(one, Made) and one.name == TAPE for one in options(event.value.receiver))
+        if any(isinstance(option, Made) and option.name == TAPE for option in options(event.value.receiver))
         and (loss := event.value.argument(0, "target")) is not None
         and (variables := event.value.argument(1, "sources")) is not None
     ]
@@ -66,9 +66,13 @@ def _owners(variables: Value) -> tuple[Value, ...] | None:
         parts = variables.args
     elif isinstance(variables, ListValue) and not variables.open:
         parts = variables.items
-    owners = [_owners(one) for one in parts]
-    known = [one for one in owners if one is not None]
-    return tuple(one for each in known for one in each) if parts and len(known) == len(owners) else None
+    owners = [_owners(part) for part in parts]
+    known_owners = [owner for owner in owners if owner is not None]
+    return (
+        tuple(owner for group in known_owners for owner in group)
+        if parts and len(known_owners) == len(owners)
+        else None
+    )
 
 
 def loss_calls(trace: Trace) -> Iterator[LossCall]:
@@ -77,12 +81,12 @@ def loss_calls(trace: Trace) -> Iterator[LossCall]:
         call = event.value
         if call.kind == "call" and call.name in _OF_LOGITS:
             kind, logits, labels = _OF_LOGITS[call.name]
-            given, target = call.argument(logits, "logits"), call.argument(labels, "labels")
+            output, target = call.argument(logits, "logits"), call.argument(labels, "labels")
         else:
-            kind, given, target = _of_keras(call)
-        if kind and given is not None:
+            kind, output, target = _of_keras(call)
+        if kind and output is not None:
             setup = call.receiver if call.kind == "apply" and isinstance(call.receiver, Made) else call
-            yield LossCall(kind, event, given, target, setup)
+            yield LossCall(kind, event, output, target, setup)
 
 
 def _of_keras(call: Made) -> tuple[str, Value | None, Value | None]:

@@ -73,7 +73,7 @@ class Training:
         calls = (e.value for e in self.trace.events if e.value.kind in ("call", "method"))
         return any(
             is_lightning(call) or is_transformers(call) or call.name == "lightning.Fabric" for call in calls
-        ) or any(is_transformers(one) for one in self.trace.instances)
+        ) or any(is_transformers(instance) for instance in self.trace.instances)
 
     @property
     def present(self) -> bool:
@@ -114,7 +114,7 @@ class Training:
         return tuple(steps)
 
     def _optimizers(self, value: Value | None) -> tuple[Value, ...]:
-        return tuple(one for one in options(value) if is_optimizer(one))
+        return tuple(option for option in options(value) if is_optimizer(option))
 
     @cached_property
     def manual_updates(self) -> tuple[CallEvent, ...]:
@@ -149,8 +149,8 @@ class Training:
     @cached_property
     def made_gradients(self) -> tuple[CallEvent | Binding, ...]:
         """Gradients that come in another way than by a backward pass."""
-        written = (b for b in self.trace.bindings if b.name == "grad" and not _is_nothing(b.value))
-        return (*written, *self.trace.named("torch.autograd.grad", "torch.func.grad"))
+        assigned = (b for b in self.trace.bindings if b.name == "grad" and not _is_nothing(b.value))
+        return (*assigned, *self.trace.named("torch.autograd.grad", "torch.func.grad"))
 
     @cached_property
     def iterations(self) -> tuple[Iteration, ...]:
@@ -168,8 +168,8 @@ class Training:
     @cached_property
     def main(self) -> Iteration | None:
         """The loop that trains: the first that is the script's own."""
-        own = [one for one in self.iterations if one.step.event.root is None]
-        return next(iter([*own, *self.iterations]), None)
+        own_iterations = [iteration for iteration in self.iterations if iteration.step.event.root is None]
+        return next(iter([*own_iterations, *self.iterations]), None)
 
     def in_main_loop(self, event: CallEvent | Binding) -> bool:
         """Whether something happens in the loop that trains; False where there is none."""
@@ -179,7 +179,7 @@ class Training:
     def losses(self) -> tuple[LossCall, ...]:
         """Every call of a loss function of PyTorch."""
         calls = (loss_call(event) for event in self.trace.events)
-        return tuple(one for one in calls if one is not None)
+        return tuple(call for call in calls if call is not None)
 
     @cached_property
     def trained_losses(self) -> list[LossCall]:
@@ -192,8 +192,8 @@ class Training:
         reached = {event.spot.node for event in self.trace.events}
         for source in self.script.sources[:1]:
             for node in ast.walk(source.tree):
-                written = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-                if written and node.func.attr == name and node not in reached:  # type: ignore[attr-defined]
+                is_method_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+                if is_method_call and node.func.attr == name and node not in reached:  # type: ignore[attr-defined]
                     return False
         return True
 
@@ -202,8 +202,8 @@ class Training:
         for event in self.trace.events:
             call = event.value
             if loop in event.loops and call.name not in _HARMLESS and not is_scheduler(call):
-                arguments = [one for arg in [*call.args, *call.keywords.values()] for one in flat(arg)]
-                if any(one is value for one in arguments):
+                arguments = [part for arg in [*call.args, *call.keywords.values()] for part in flat(arg)]
+                if any(argument is value for argument in arguments):
                     return True
         return False
 
@@ -221,7 +221,7 @@ def _made_optimizer(value: Value | None) -> bool:
 def _mentions_grad(value: Value, depth: int = 4) -> bool:
     if isinstance(value, Made) and value.kind == "attribute" and value.name == "grad":
         return True
-    return depth > 0 and any(_mentions_grad(one, depth - 1) for one in parents(value))
+    return depth > 0 and any(_mentions_grad(parent, depth - 1) for parent in parents(value))
 
 
 def _of_grad(value: Value | None) -> bool:
@@ -237,34 +237,38 @@ def _of_grad(value: Value | None) -> bool:
 
 def clears(zero: Zero, step: Step) -> bool:
     """Whether clearing may concern the parameters of a step: not if it is another optimizer's."""
-    owners = [one for one in options(zero.owner) if is_optimizer(one)]
+    owners = [owner for owner in options(zero.owner) if is_optimizer(owner)]
     if zero.owner is None or len(owners) < len(options(zero.owner)):
         return not _strangers(options(zero.owner), step)
-    certain = [one for one in (*owners, *step.optimizers) if isinstance(one, Made) and one.kind == "call"]
+    certain = [
+        optimizer
+        for optimizer in (*owners, *step.optimizers)
+        if isinstance(optimizer, Made) and optimizer.kind == "call"
+    ]
     if len(certain) < len(owners) + len(step.optimizers) or not step.optimizers:
         return True
-    return any(one is other for one in owners for other in step.optimizers) or _shared(
+    return any(owner is optimizer for owner in owners for optimizer in step.optimizers) or _shared(
         owners, step.optimizers
     )
 
 
 def _strangers(modules: list[Value], step: Step) -> bool:
     """Whether modules surely share no parameter with the optimizers of a step."""
-    if not modules or not step.optimizers or not all(is_module(one) for one in modules):
+    if not modules or not step.optimizers or not all(is_module(module) for module in modules):
         return False
-    if not all(known_parameters(one) for one in step.optimizers):
+    if not all(known_parameters(optimizer) for optimizer in step.optimizers):
         return False
-    step_modules = [module for one in step.optimizers for module in sources(one)]
-    if not all(is_module(one) for one in step_modules):
+    step_modules = [module for optimizer in step.optimizers for module in sources(optimizer)]
+    if not all(is_module(module) for module in step_modules):
         return False
-    own_parts = {id(part) for one in modules for part in (one, *parts(one)) if is_module(part)}
-    step_parts = {id(part) for one in step_modules for part in (one, *parts(one)) if is_module(part)}
+    own_parts = {id(part) for module in modules for part in (module, *parts(module)) if is_module(part)}
+    step_parts = {id(part) for module in step_modules for part in (module, *parts(module)) if is_module(part)}
     return not own_parts & step_parts
 
 
-def _shared(owners: list[Value], others: tuple[Value, ...]) -> bool:
+def _shared(owners: list[Value], step_optimizers: tuple[Value, ...]) -> bool:
     """Two optimizers over the same parameters clear for each other."""
     return bool(
-        {id(source) for one in owners for source in sources(one)}
-        & {id(s) for o in others for s in sources(o)}
+        {id(source) for owner in owners for source in sources(owner)}
+        & {id(s) for o in step_optimizers for s in sources(o)}
     )

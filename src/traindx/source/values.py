@@ -133,12 +133,12 @@ class Class(Value):
     @property
     def library_bases(self) -> list[str]:
         """The names of the library classes it comes from."""
-        return [b.name for one in self.line_of_descent for b in one.bases if isinstance(b, Named)]
+        return [b.name for cls in self.line_of_descent for b in cls.bases if isinstance(b, Named)]
 
     @property
     def understood(self) -> bool:
         """Whether every base is known: the script's own or a library's."""
-        return all(isinstance(b, Class | Named) for one in self.line_of_descent for b in one.bases)
+        return all(isinstance(b, Class | Named) for cls in self.line_of_descent for b in cls.bases)
 
 
 @dataclass(eq=False)
@@ -151,7 +151,7 @@ class Instance(Value):
 
 @dataclass(eq=False)
 class Made(Value):
-    """What came of a call, an operator or an access that is not the script's own.
+    """The result of a call, an operator or an access that is not the script's own.
 
     `call`: a library's function or class, `name` its dotted name. `method`: `receiver.name(...)`.
     `apply`: a layer or other object called, `receiver(...)`. `attribute`: `receiver.name`.
@@ -189,42 +189,42 @@ class Arguments:
     open: bool = False
 
     def to(self, spot: Spot, kind: Kind, name: str, receiver: Value | None) -> Made:
-        """What came of a call with these arguments."""
+        """The result of a call with these arguments."""
         return Made(spot, kind, name, receiver, self.args, self.keywords, self.open)
 
 
 @dataclass(eq=False)
 class Either(Value):
-    """One of several, by the way the program took."""
+    """One of several values, depending on the branch taken."""
 
     options: list[Value]
 
 
 @dataclass(eq=False)
 class Unknown(Value):
-    """Nothing is known but, perhaps, a name it went by."""
+    """Nothing is known but, perhaps, the name of the variable."""
 
     name: str = ""
 
 
 def either(spot: Spot | None, values: list[Value]) -> Value:
-    """The join of what several ways give: one value when they agree."""
+    """The join of the values of several branches: one value when they agree."""
     flat: list[Value] = []
     for value in values:
-        for one in value.options if isinstance(value, Either) else [value]:
-            if not any(one is other or _equal(one, other) for other in flat):
-                flat.append(one)
+        for option in value.options if isinstance(value, Either) else [value]:
+            if not any(option is alternative or _equal(option, alternative) for alternative in flat):
+                flat.append(option)
     if len(flat) == 1:
         return flat[0]
     return Either(spot, flat[:8]) if flat else Unknown(spot)
 
 
-def _equal(one: Value, other: Value) -> bool:
+def _equal(first: Value, second: Value) -> bool:
     return (
-        isinstance(one, Const)
-        and isinstance(other, Const)
-        and type(one.value) is type(other.value)
-        and one.value == other.value
+        isinstance(first, Const)
+        and isinstance(second, Const)
+        and type(first.value) is type(second.value)
+        and first.value == second.value
     )
 
 
@@ -247,7 +247,7 @@ def number(value: Value | None) -> float | None:
 
 
 def parents(value: Value) -> list[Value]:
-    """What a made value was made of."""
+    """The values that a value was computed from."""
     if isinstance(value, Made):
         first = [value.receiver] if value.receiver is not None else []
         return [*first, *value.args, *value.keywords.values()]
@@ -259,7 +259,7 @@ def parents(value: Value) -> list[Value]:
 
 
 def upstream(
-    starts: list[Value], before: Callable[[Value], list[Value]] = parents, most: int = 400
+    starts: list[Value], sources_of: Callable[[Value], list[Value]] = parents, most: int = 400
 ) -> Iterator[Value]:
     """Values and what they were made of, the nearest first, at most so many."""
     waiting = list(starts)
@@ -268,4 +268,4 @@ def upstream(
             return
         at = waiting.pop(0)
         yield at
-        waiting += before(at)
+        waiting += sources_of(at)

@@ -1,1 +1,1 @@
-"""What batches of inputs, targets and answers show; numbers of any framework that `arrays` can read."""
+"""Statistics of batches of inputs, targets and outputs, for any framework that `arrays` can read."""

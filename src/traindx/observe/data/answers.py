@@ -1,4 +1,4 @@
-"""What a model answers, compared with its targets: whether outputs are probabilities, vary, and are right."""
+"""Outputs of a model compared with its targets: whether they are probabilities, vary, and are correct."""
 
 from __future__ import annotations
 
@@ -42,10 +42,14 @@ def _of_output(answers: Tensor) -> dict[str, float | None]:
         rows = _by_row(answers)
         statistics["row_sum_error"] = float(np.abs(rows.sum(1) - 1).max())
     if answers.shape[0] >= _FEW_ROWS:
-        limits = (_ROWS, *(8 for _ in answers.shape[1:]))
-        flat = host(evenly(answers, limits)).astype(np.float64).reshape(min(_ROWS, answers.shape[0]), -1)
+        flat = _sample(answers).astype(np.float64).reshape(min(_ROWS, answers.shape[0]), -1)
         statistics["batch_std"] = float(np.sqrt(flat.var(0).mean()))
     return statistics
+
+
+def _sample(data: Tensor) -> Values:
+    """Some rows, and a few elements along each other dimension."""
+    return host(evenly(data, (_ROWS, *(8 for _ in data.shape[1:]))))
 
 
 def _by_row(answers: Tensor) -> Values:
@@ -65,9 +69,8 @@ def _of_classes(answers: Tensor, targets: Tensor) -> dict[str, float | None]:
 
 
 def _of_signs(answers: Tensor, targets: Tensor, middle: float) -> dict[str, float | None]:
-    limits = (_ROWS, *(8 for _ in answers.shape[1:]))
-    best = host(evenly(answers, limits)).reshape(-1) > middle
-    right = host(evenly(targets, limits)).reshape(-1)
+    best = _sample(answers).reshape(-1) > middle
+    right = _sample(targets).reshape(-1)
     return _hits(best.astype(np.int64), right, (right == 0) | (right == 1))
 
 
@@ -81,9 +84,8 @@ def _hits(best: Values, right: Values, counts: Values) -> dict[str, float | None
 
 def _of_numbers(answers: Tensor, targets: Tensor) -> dict[str, float | None]:
     """The share of the targets' variance that is explained."""
-    limits = (_ROWS, *(8 for _ in answers.shape[1:]))
-    best = host(evenly(answers, limits)).astype(np.float64)
-    right = host(evenly(targets, limits)).astype(np.float64)
+    best = _sample(answers).astype(np.float64)
+    right = _sample(targets).astype(np.float64)
     spread = float((right - right.mean(0)).var())
     if best.shape[0] < _FEW_ROWS or not spread > 0:
         return {}

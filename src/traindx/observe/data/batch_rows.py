@@ -63,10 +63,10 @@ def prints(rows: Values) -> npt.NDArray[np.uint64]:
     return numbers
 
 
-def marks_of(rows: Values, others: Sequence[Tensor]) -> npt.NDArray[np.uint64]:
-    """The prints of samples that are made of rows and of the same rows of other tensors."""
+def marks_of(rows: Values, other_tensors: Sequence[Tensor]) -> npt.NDArray[np.uint64]:
+    """The prints of samples, each made of a row and of the same row of the other tensors."""
     marks = prints(rows)
-    for tensor in others[:_OTHERS]:
+    for tensor in other_tensors[:_OTHERS]:
         data = readable(tensor)
         if data is None:
             continue
@@ -91,12 +91,12 @@ def target_places(inputs: Tensor, labels: Values) -> Values | None:
     if data is None or not is_real(data) or size(data[0]) > _ELEMENTS_COMPARED or np.unique(labels).size < 3:
         return None
     values = host(evenly(data, [_ROWS, *data.shape[1:]])).reshape(len(labels), -1)
-    same = np.abs(values - labels[:, None]) <= 1e-6 * (1 + np.abs(labels[:, None]))
-    found: Values = same.all(0)
-    return found
+    is_close = np.abs(values - labels[:, None]) <= 1e-6 * (1 + np.abs(labels[:, None]))
+    is_target: Values = is_close.all(0)
+    return is_target
 
 
-def one_each(target: Tensor | None, count: int, rows: int) -> Values | None:
+def targets_per_sample(target: Tensor | None, count: int, rows: int) -> Values | None:
     """The targets of the same rows, where there is one number for each sample."""
     data = readable(target) if target is not None else None
     if data is None or data.shape[0] != count or size(data) != count or _positions(data):

@@ -125,14 +125,14 @@ def _fingerprint(data: Tensor, sample: Values) -> int:
 
 
 class Batches:
-    """Remembers what it has seen of the data: which batches came again, which classes there are."""
+    """Keeps track of the data: which batches are repeated, and which classes there are."""
 
     def __init__(self) -> None:
         self.last_print = 0
         self.restart()
 
     def restart(self) -> None:
-        """Another training begins: its data may be others."""
+        """Another training begins, perhaps on other data."""
         self._steps: dict[int, int] = {}
         self._batches = 0
         self._again = 0
@@ -140,7 +140,7 @@ class Batches:
         self._classes: npt.NDArray[np.int64] = np.zeros(0, np.int64)
 
     def input(self, tensor: Tensor, step: int) -> dict[str, float | None]:
-        """The statistics of a batch, and how many of the batches noted so far had been there before."""
+        """The statistics of a batch, and the share of the batches so far that were repeated."""
         data = readable(tensor)
         if data is None:
             return {}

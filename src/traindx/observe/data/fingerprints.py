@@ -1,4 +1,4 @@
-"""Single samples of the data, known again by prints: seen in training and validation, labelled twice.
+"""Fingerprints of single samples: which are in both training and validation, and which have two labels.
 
 Prints are of a few elements of each row. Features of the training samples are kept for `relations`.
 """
@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from traindx.observe.arrays import Tensor, Values, dtype_name, is_real, size
-from traindx.observe.data.batch_rows import ENOUGH, RowMoments, marks_of, one_each, rows_of, target_places
+from traindx.observe.data.batch_rows import (
+    ENOUGH,
+    RowMoments,
+    marks_of,
+    rows_of,
+    target_places,
+    targets_per_sample,
+)
 from traindx.observe.data.relations import relation
 from traindx.observe.data.token_offsets import TokenOffsets
 
@@ -39,7 +46,7 @@ class Fingerprints:
         self._batches_compared = 0
         self._width = 0
         self._source = ""
-        self._dtype, self._elements, self.beside = "", 0, 0
+        self._dtype, self._elements, self.extra_tensors = "", 0, 0
         self._peaks: list[float] = []
         self._peaks_wanted: list[float] = []
         self._bad = 0
@@ -53,7 +60,7 @@ class Fingerprints:
         inputs: Tensor,
         target: Tensor | None,
         source: str = "model",
-        others: Others = (),
+        other_tensors: Others = (),
     ) -> None:
         """A batch that a step is taken on, with its targets where there is one for each sample."""
         if source == "model":
@@ -67,12 +74,12 @@ class Fingerprints:
         self._source = self._source or source
         if source != self._source:
             # The same samples, perhaps in another form: enough to know them again.
-            for mark in marks_of(rows, others).tolist():
+            for mark in marks_of(rows, other_tensors).tolist():
                 self._labels.setdefault(mark, None)
             return
         self._dtype = self._dtype or dtype_name(inputs)
         self._elements = self._elements or size(inputs[0])
-        labels = one_each(target, inputs.shape[0], rows.shape[0])
+        labels = targets_per_sample(target, inputs.shape[0], rows.shape[0])
         if labels is not None:
             whole = not is_real(target) or bool(np.isin(labels, (0, 1)).all())
             self._classes = whole if self._classes is None else self._classes and whole
@@ -83,25 +90,25 @@ class Fingerprints:
             self._note_extent(rows)
             if self._levels is None:
                 self._levels = float(np.unique(rows).size / max(1, rows.size))
-        marks = marks_of(rows, others).tolist()
+        marks = marks_of(rows, other_tensors).tolist()
         self._samples += len(marks)
         self._twice += len(marks) - len(set(marks))
         for number, mark in enumerate(marks):
             self._note(mark, None if labels is None else float(labels[number]), rows[number])
 
     def _find_targets(self, inputs: Tensor, labels: Values) -> None:
-        before = self._targets_at
-        if before is not None and not before.any():
+        places_so_far = self._targets_at
+        if places_so_far is not None and not places_so_far.any():
             return
         places = target_places(inputs, labels)
-        if places is not None and (before is None or before.shape == places.shape):
-            self._targets_at = places if before is None else before & places
+        if places is not None and (places_so_far is None or places_so_far.shape == places.shape):
+            self._targets_at = places if places_so_far is None else places_so_far & places
             self._batches_compared += 1
 
-    def known(self, inputs: Tensor, others: Others = ()) -> None:
-        """Samples that are trained on, whichever steps are sampled: enough to know them again."""
+    def note_trained(self, inputs: Tensor, other_tensors: Others = ()) -> None:
+        """Samples that are trained on, whichever steps are sampled: only their prints are kept."""
         rows = rows_of(inputs)
-        for mark in marks_of(rows, others).tolist() if rows is not None else ():
+        for mark in marks_of(rows, other_tensors).tolist() if rows is not None else ():
             if len(self._labels) < _KNOWN:
                 self._labels.setdefault(mark, None)
 
@@ -115,9 +122,9 @@ class Fingerprints:
 
     def _note(self, mark: int, label: float | None, row: Values) -> None:
         if mark in self._labels:
-            before = self._labels[mark]
+            first_label = self._labels[mark]
             self._again += 1
-            self._relabelled += before is not None and label is not None and before != label
+            self._relabelled += first_label is not None and label is not None and first_label != label
             return
         if len(self._labels) < _KNOWN:
             self._labels[mark] = label
@@ -131,7 +138,9 @@ class Fingerprints:
         """Whether more of what the model gets in validation is wanted."""
         return self._judged < _VALIDATED
 
-    def evaluated(self, inputs: Tensor, group: tuple[str, int] | None = None, others: Others = ()) -> None:
+    def evaluated(
+        self, inputs: Tensor, group: tuple[str, int] | None = None, other_tensors: Others = ()
+    ) -> None:
         """A batch that the model is only judged on; those of one loader, or of one size, are a group."""
         source = group or ("model", inputs.shape[0])
         rows = rows_of(inputs) if self.wants(source) else None
@@ -142,7 +151,7 @@ class Fingerprints:
             self._judged += 1
             if is_real(inputs):
                 self._validation.add(rows)
-        self._evaluated.setdefault(source, []).append(marks_of(rows, others))
+        self._evaluated.setdefault(source, []).append(marks_of(rows, other_tensors))
 
     def wants(self, group: tuple[str, int]) -> bool:
         """Whether more of a group of validation is wanted."""
@@ -150,7 +159,7 @@ class Fingerprints:
         return len(self._evaluated) < _GROUPS if batches is None else len(batches) < _VALIDATED
 
     def sequence_facts(self) -> dict[str, object]:
-        """Where the targets of sequences stand in their inputs."""
+        """The offset of the targets of sequences in their inputs."""
         offsets = self._offsets.facts()
         return {"token_offsets": offsets} if offsets else {}
 
@@ -191,16 +200,16 @@ class Fingerprints:
         return facts
 
     def _input(self) -> dict[str, object]:
-        """What the inputs are that the relation is of: whoever gets a part of them cannot predict much."""
+        """The inputs that the relation was measured on: part of them may not predict much."""
         whole = all(bool((row == np.round(row)).all()) for row in self._rows)
         facts = {"dtype": self._dtype, "elements": self._elements, "whole": whole}
-        return facts | ({"beside": self.beside} if self._source == "loader" else {})
+        return facts | ({"beside": self.extra_tensors} if self._source == "loader" else {})
 
     def _least_known(self) -> dict[str, Any]:
-        """Who judges on the training data as well has another group that holds no known samples."""
+        """The group with the smallest share of training samples: scripts also evaluate on training data."""
         groups = [self._of_validation(batches) for batches in self._evaluated.values() if batches]
-        most = max((one["taken"] for one in groups), default=0.0)
-        enough = [one for one in groups if one["taken"] >= min(ENOUGH, most)]
+        most_samples = max((group["taken"] for group in groups), default=0.0)
+        enough = [group for group in groups if group["taken"] >= min(ENOUGH, most_samples)]
         return min(enough, key=_known_share) if enough else {}
 
     def _of_validation(self, batches: list[Values]) -> dict[str, Any]:
@@ -208,15 +217,15 @@ class Fingerprints:
         every = np.concatenate(batches)
         return {
             "batches": len(hits),
-            "batches_with_known": sum(any(one) for one in hits),
+            "batches_with_known": sum(any(batch_hits) for batch_hits in hits),
             "taken": int(every.size),
             "distinct": int(np.unique(every).size),
-            "known": sum(sum(one) for one in hits),
+            "known": sum(sum(batch_hits) for batch_hits in hits),
             "sketch": _sketch(every),
         }
 
     def _differences(self) -> dict[str, float]:
-        """By how many deviations of training the features of validation lie elsewhere, and their spread."""
+        """The shift of validation features, in standard deviations of training features, and their spread."""
         train, held_out = self._training, self._validation
         if min(train.rows, held_out.rows) < ENOUGH or train.mean.size != held_out.mean.size:
             return {}

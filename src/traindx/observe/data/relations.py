@@ -1,4 +1,4 @@
-"""Whether targets have anything to do with inputs: what simple predictors make of samples they have not seen.
+"""Whether targets depend on inputs: how well simple predictors do on samples that were left out.
 
 A ridge regression and a vote of neighbours, each sample left out in turn, against shuffled targets. A third,
 on products of two features, only says whether there is any relation.
@@ -73,7 +73,7 @@ def _nearest(features: Values) -> npt.NDArray[np.intp]:
 
 
 def _hat(features: Values) -> Values:
-    """Makes predictions of targets by ridge regression."""
+    """The matrix that turns targets into the predictions of a ridge regression."""
     wide = np.hstack([features, np.ones((len(features), 1))])
     inner = wide.T @ wide + 0.05 * len(wide) * np.eye(wide.shape[1])
     hat: Values = wide @ np.linalg.solve(inner, wide.T)
@@ -92,8 +92,8 @@ def _hat_of_products(features: Values) -> Values:
 
 
 def _left_out(hat: Values, answers: Values) -> Values:
-    own = np.diag(hat)[:, None]
-    predictions: Values = (hat @ answers - own * answers) / (1 - own)
+    leverage = np.diag(hat)[:, None]
+    predictions: Values = (hat @ answers - leverage * answers) / (1 - leverage)
     return predictions
 
 
@@ -113,7 +113,10 @@ def _linked(answers: Values, near: npt.NDArray[np.intp], *hats: Values) -> float
 
 def _agreements(targets: Values, near: npt.NDArray[np.intp], hats: tuple[Values, ...]) -> list[float]:
     predictions = [targets[near].mean(1), *(_left_out(hat, targets) for hat in hats)]
-    return [float((one * targets).sum() / max(np.linalg.norm(one), 1e-12)) for one in predictions]
+    return [
+        float((prediction * targets).sum() / max(np.linalg.norm(prediction), 1e-12))
+        for prediction in predictions
+    ]
 
 
 def _measure(answers: Values, near: npt.NDArray[np.intp], hat: Values, classes: bool) -> tuple[float, float]:
@@ -128,11 +131,11 @@ def _one_feature(features: Values, answers: Values, classes: bool) -> dict[str, 
     """How well the best feature predicts targets `alone`, and the others `without` it."""
     if not _FEW <= features.shape[1] <= _MANY:
         return {}
-    each = [_along(column, answers, classes) for column in features.T]
-    best = int(np.argmax(each))
-    others = np.delete(features, best, axis=1)
-    without = max(_measure(answers, _nearest(others), _hat(others), classes))
-    return {"alone": each[best], "without": without, "feature": float(best)}
+    scores = [_along(column, answers, classes) for column in features.T]
+    best = int(np.argmax(scores))
+    other_features = np.delete(features, best, axis=1)
+    without = max(_measure(answers, _nearest(other_features), _hat(other_features), classes))
+    return {"alone": scores[best], "without": without, "feature": float(best)}
 
 
 def _along(column: Values, answers: Values, classes: bool) -> float:
@@ -172,10 +175,14 @@ def _mutual(answers: Values, near: npt.NDArray[np.intp]) -> dict[str, float]:
     where neighbours predict little: then they have nothing in common but to be near to the sample.
     """
     truth = answers.argmax(1)
-    own, others, chance = 0.0, 0.0, 0.0
+    own_agreement, neighbour_agreement, chance = 0.0, 0.0, 0.0
     for voters, rest in ((near[:, 0::2], near[:, 1::2]), (near[:, 1::2], near[:, 0::2])):
         voted = answers[voters].mean(1).argmax(1)
-        own += float((voted == truth).mean())
-        others += float((truth[rest] == voted[:, None]).mean())
+        own_agreement += float((voted == truth).mean())
+        neighbour_agreement += float((truth[rest] == voted[:, None]).mean())
         chance += float(answers.mean(0)[voted].mean())
-    return {"mutual": (others - chance) / (own - chance)} if own - chance > 0.05 else {}
+    return (
+        {"mutual": (neighbour_agreement - chance) / (own_agreement - chance)}
+        if own_agreement - chance > 0.05
+        else {}
+    )

@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from traindx.observe.arrays import Tensor, Values, dtype_name, evenly, host, is_real, limits, readable
+from traindx.observe.arrays import (
+    Tensor,
+    Values,
+    dtype_name,
+    evenly,
+    host,
+    is_real,
+    limits,
+    readable,
+    shape_text,
+)
 
 IGNORED = -100
 _TARGETS = 4096
@@ -53,8 +63,8 @@ def _of_real_targets(values: Values) -> dict[str, Any]:
 def describe_shapes(output: Tensor, target: Tensor) -> dict[str, object]:
     """The shapes and types that reach a loss, and whether they are stretched to each other without a word."""
     statistics: dict[str, object] = {
-        "output_shape": _text(output.shape),
-        "target_shape": _text(target.shape),
+        "output_shape": shape_text(output.shape),
+        "target_shape": shape_text(target.shape),
         "output_dtype": dtype_name(output),
         "target_dtype": dtype_name(target),
     }
@@ -63,22 +73,18 @@ def describe_shapes(output: Tensor, target: Tensor) -> dict[str, object]:
     stretched = _stretched(output.shape, target.shape) if is_real(target) else None
     statistics["broadcasts"] = stretched is not None
     if stretched is not None:
-        statistics["broadcast_shape"] = _text(stretched)
+        statistics["broadcast_shape"] = shape_text(stretched)
     return statistics
 
 
-def _stretched(one: Sequence[int], other: Sequence[int]) -> tuple[int, ...] | None:
+def _stretched(output_shape: Sequence[int], target_shape: Sequence[int]) -> tuple[int, ...] | None:
     """The shape both become when they differ but fit."""
-    if one == other:
+    if output_shape == target_shape:
         return None
     try:
-        return tuple(np.broadcast_shapes(tuple(one), tuple(other)))
+        return tuple(np.broadcast_shapes(tuple(output_shape), tuple(target_shape)))
     except ValueError:
         return None
-
-
-def _text(shape: Sequence[int]) -> str:
-    return "x".join(str(size) for size in shape) or "scalar"
 
 
 def targets_sample(data: Tensor) -> Values:

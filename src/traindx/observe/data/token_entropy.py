@@ -1,4 +1,4 @@
-"""Sequences of tokens: how far the tokens before a target say what it is."""
+"""Sequences of tokens: how well the tokens before a target predict it."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ class TokenEntropy:
     """Adds up over the sampled batches of a training; whatever has no tokens is passed over."""
 
     def __init__(self) -> None:
-        self._seen = 0
+        self._target_count = 0
         self._codes: list[Codes] = []
 
-    def add(self, given: Tensor, target: Tensor) -> None:
+    def add(self, inputs: Tensor, target: Tensor) -> None:
         """A batch of tokens and its targets, of one shape or with the targets in one row."""
-        if self._seen >= _ENOUGH:
+        if self._target_count >= _ENOUGH:
             return
-        pair = _rows(given, target)
+        pair = _rows(inputs, target)
         if pair is None:
             return
         tokens, targets = pair
-        kept = targets >= 0
-        self._seen += int(kept.sum())
+        is_counted = targets >= 0
+        self._target_count += int(is_counted.sum())
         if max(int(tokens.max()), int(targets.max())) < _TOKENS and tokens.min() >= 0:
             parts = (tokens[:, :-1], tokens[:, 1:], targets[:, 1:])
-            before, now, later = (one.astype(np.int64) for one in parts)
-            codes = ((before * _TOKENS + now) * _TOKENS + later)[kept[:, 1:]]
+            previous, current, following = (part.astype(np.int64) for part in parts)
+            codes = ((previous * _TOKENS + current) * _TOKENS + following)[is_counted[:, 1:]]
             self._codes.append(codes.reshape(-1))
 
     def facts(self) -> dict[str, float]:
@@ -43,10 +43,10 @@ class TokenEntropy:
         if not self._codes:
             return {}
         codes = np.concatenate(self._codes)
-        later, pairs = codes % _TOKENS, codes // _TOKENS
+        following, pairs = codes % _TOKENS, codes // _TOKENS
         return {
-            "targets": self._seen,
-            "entropy": round(_entropy(later), 4),
+            "targets": self._target_count,
+            "entropy": round(_entropy(following), 4),
             "given_one": round(_entropy(codes % _TOKENS**2) - _entropy(pairs % _TOKENS), 4),
             "given_two": round(_entropy(codes) - _entropy(pairs), 4),
             "contexts": int(np.unique(pairs).size),
@@ -59,9 +59,9 @@ def _entropy(codes: Codes) -> float:
     return float(-(shares * np.log(shares)).sum())
 
 
-def _rows(given: Tensor, target: Tensor) -> tuple[Values, Values] | None:
+def _rows(inputs: Tensor, target: Tensor) -> tuple[Values, Values] | None:
     """Some rows of a batch of tokens with their targets; None where these are none."""
-    tokens, targets = readable(given), readable(target)
+    tokens, targets = readable(inputs), readable(target)
     if tokens is None or targets is None or tokens.ndim != 2 or is_real(tokens) or is_real(targets):
         return None
     if size(tokens) != size(targets) or tokens.shape[1] < _LEAST_LENGTH:

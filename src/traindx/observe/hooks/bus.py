@@ -1,4 +1,4 @@
-"""Who listens to which event, in which order; where an event comes from is up to a framework."""
+"""The listeners of each event and their order; a framework decides where its events come from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CHANGE, RECORD, RESTORE = range(3)
 
 
 class Channel:
-    """Those who listen to one event of a source, which calls each of `calls`.
+    """The listeners of one event of a source, which calls each of `calls`.
 
     `refresh` is called when they change.
     """
@@ -71,18 +71,18 @@ class Bus:
     def listen(self, name: str, call: Call, order: int = RECORD) -> Callable[[], None]:
         """Call this at the event, after those of a lower order; what is returned ends it."""
         entry = (order, call)
-        known = self._listeners.setdefault(name, [])
-        known.append(entry)
-        known.sort(key=lambda one: one[0])
+        listeners = self._listeners.setdefault(name, [])
+        listeners.append(entry)
+        listeners.sort(key=lambda listener: listener[0])
         try:
             self._update(name)
         except BaseException:
-            known.remove(entry)
+            listeners.remove(entry)
             raise
 
         def stop() -> None:
-            if entry in known:
-                known.remove(entry)
+            if entry in listeners:
+                listeners.remove(entry)
                 self._update(name)
 
         return stop
@@ -92,7 +92,7 @@ class Bus:
             raise LookupError(f"no framework fills the event {name!r}")
         for names, source in self._sources:
             if name in names:
-                source.update([tuple(call for _, call in self._listeners.get(one, ())) for one in names])
+                source.update([tuple(call for _, call in self._listeners.get(event, ())) for event in names])
 
 
 BUS = Bus()

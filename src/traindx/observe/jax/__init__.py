@@ -1,1 +1,1 @@
-"""A training by JAX as a recording: seen where functions are traced, and where compiled ones are called."""
+"""Records trainings by JAX: where functions are traced, and where compiled functions are called."""

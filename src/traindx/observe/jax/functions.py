@@ -35,10 +35,10 @@ class Traced:
 
 def watched(training: JaxTraining, function: Any) -> tuple[Callable[..., Any], Traced]:
     """The function with its tracing noted; the same one each time, as JAX remembers traces by function."""
-    known = getattr(function, "__dict__", {}).get(_MARK)
-    if known is not None and known[0].__wrapped__ is function and known[1].training is training:
-        return known[0], known[1]
-    seen = Traced(training)
+    cached = getattr(function, "__dict__", {}).get(_MARK)
+    if cached is not None and cached[0].__wrapped__ is function and cached[1].training is training:
+        return cached[0], cached[1]
+    trace = Traced(training)
 
     @functools.wraps(function)
     def observed(*args: Any, **kwargs: Any) -> Any:
@@ -46,40 +46,42 @@ def watched(training: JaxTraining, function: Any) -> tuple[Callable[..., Any], T
             return function(*args, **kwargs)
         with traced((args, kwargs)) as open_frame:
             result = function(*args, **kwargs)
-        training.guard("tracing", lambda: setattr(seen, "notes", open_frame.close(result)))
+        training.guard("tracing", lambda: setattr(trace, "notes", open_frame.close(result)))
         return result
 
     if hasattr(function, "__code__") and hasattr(function, "__dict__"):
-        setattr(function, _MARK, (observed, seen))
-    return observed, seen
+        setattr(function, _MARK, (observed, trace))
+    return observed, trace
 
 
 def compiled(training: JaxTraining, jit: Callable[..., Any], function: Any, options: dict[str, Any]) -> Any:
     """A compiled function whose calls are seen; everything else about it is as JAX made it."""
-    inside, seen = watched(training, function)
+    inside, trace = watched(training, function)
     theirs = jit(inside, **options)
     clean = training.top_level
 
     @functools.wraps(theirs)
     def call(*args: Any, **kwargs: Any) -> Any:
-        notes = seen.notes
+        notes = trace.notes
         if (notes is not None and not notes.trains) or not training.active:
             training.steps.paused()
             return theirs(*args, **kwargs)
         if not clean():
             result = theirs(*args, **kwargs)
             outer = frame()
-            if outer is not None and seen.notes is not None:
-                training.guard("tracing", _pass_on, outer, seen.notes, (args, kwargs), result)
+            if outer is not None and trace.notes is not None:
+                training.guard("tracing", _pass_on, outer, trace.notes, (args, kwargs), result)
             return result
         began = perf_counter()
-        before = training.begins(call, notes, args, kwargs)
+        state_before = training.begins(call, notes, args, kwargs)
         result = theirs(*args, **kwargs)
-        if seen.notes is not None and seen.notes.trains:
-            if seen.notes is not notes:
-                training.guard("graph", _read_graph, training, theirs, seen.notes, args, kwargs)
-            training.stepped(call, seen.notes, (args, kwargs), result, began, before, seen.notes is not notes)
-        elif seen.notes is not None:
+        if trace.notes is not None and trace.notes.trains:
+            if trace.notes is not notes:
+                training.guard("graph", _read_graph, training, theirs, trace.notes, args, kwargs)
+            training.stepped(
+                call, trace.notes, (args, kwargs), result, began, state_before, trace.notes is not notes
+            )
+        elif trace.notes is not None:
             training.steps.paused()
         return result
 
@@ -98,15 +100,15 @@ def _pass_on(outer: Frame, notes: Notes, arguments: Any, result: Any, times: int
     """A function inside another one, compiled or in a loop: what it showed is so for the outer one, too."""
     if not notes.trains:
         return
-    given, out = leaves(arguments), leaves(result)
-    weights = [given[place] for place in notes.weights]
+    argument_leaves, out = leaves(arguments), leaves(result)
+    weights = [argument_leaves[place] for place in notes.weights]
     gradients = [out[notes.gradients[n]] if n in notes.gradients else None for n in range(len(weights))]
     loss = reach(result, notes.loss) if notes.loss is not None else None
     outer.differentiated(weights, loss, gradients, notes.names)
     outer.applied([weights[n] for n in notes.updated], [out[place] for place in notes.updated.values()])
     for moment, places in notes.moments.items():
-        pairs = [([(moment,), given[one]], [(moment,), out[two]]) for one, two in places.values()]
-        outer.state([tuple(one) for one, _ in pairs], [tuple(two) for _, two in pairs])
+        pairs = [([(moment,), argument_leaves[old]], [(moment,), out[new]]) for old, new in places.values()]
+        outer.state([tuple(before) for before, _ in pairs], [tuple(after) for _, after in pairs])
     outer.notes.optimizers += [fact for fact in notes.optimizers if fact not in outer.notes.optimizers]
     outer.notes.loss_calls += notes.loss_calls
     outer.notes.repeats *= times * notes.repeats
@@ -119,17 +121,17 @@ def looped(training: JaxTraining, scan: Callable[..., Any]) -> Callable[..., Any
     def observed(f: Any, init: Any, xs: Any = None, length: int | None = None, **options: Any) -> Any:
         if not training.active or not is_ours(f):
             return scan(f, init, xs, length, **options)
-        inside, seen = watched(training, f)
+        inside, trace = watched(training, f)
         outer, top = frame(), training.top_level()
         began = perf_counter()
         result = scan(inside, init, xs, length, **options)
-        if seen.notes is not None and seen.notes.trains:
-            given = leaves(xs)
-            times = int(given[0].shape[0]) if given else int(length or 1)
+        if trace.notes is not None and trace.notes.trains:
+            scanned = leaves(xs)
+            times = int(scanned[0].shape[0]) if scanned else int(length or 1)
             if outer is not None:
-                training.guard("tracing", _pass_on, outer, seen.notes, (init, xs), result, times)
+                training.guard("tracing", _pass_on, outer, trace.notes, (init, xs), result, times)
             elif top:
-                notes = replace(seen.notes, repeats=times * seen.notes.repeats, batch=[], target=None)
+                notes = replace(trace.notes, repeats=times * trace.notes.repeats, batch=[], target=None)
                 training.stepped(f, notes, ((init, xs), {}), result, began, None, True)
         return result
 

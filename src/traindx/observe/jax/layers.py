@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite, sqrt
+from math import sqrt
 
 import numpy as np
 
 from traindx.observe.arrays import Values
+from traindx.observe.data.directions import GradientDirections
 from traindx.observe.jax.pytrees import Names
 
 Column = list[float | None]
@@ -18,7 +19,7 @@ class Layers:
     """What each step did to each layer. Biases next to a matrix count for the gradient only."""
 
     def __init__(self) -> None:
-        self._last: dict[int, Values] = {}
+        self._directions = GradientDirections()
         self.without: dict[str, bool] = {}
         self.reached: set[str] = set()
         self.norm: float | None = None
@@ -31,7 +32,7 @@ class Layers:
         names: Sequence[Names],
         shapes: Sequence[tuple[int, ...]],
         weights: Sequence[Values | None],
-        after: Sequence[Values | None],
+        new_weights: Sequence[Values | None],
         gradients: Sequence[Values | None],
         scales: Sequence[int],
     ) -> tuple[list[str], dict[str, Column]]:
@@ -40,27 +41,37 @@ class Layers:
         for place, name in enumerate(names):
             layers.setdefault("/".join(name[:-1]) or name[0], []).append(place)
             self._note(name, gradients[place])
-        squares = [scales[n] * _square(one) for n, one in enumerate(gradients) if one is not None]
+        squares = [
+            scales[n] * _square(gradient) for n, gradient in enumerate(gradients) if gradient is not None
+        ]
         self.norm = sqrt(sum(squares)) if squares and len(squares) == len(names) else None
-        self._note_changes([_apart(old, new) for old, new in zip(weights, after, strict=True)])
+        self._note_changes([_apart(old, new) for old, new in zip(weights, new_weights, strict=True)])
         rows: list[Column] = []
         for places in layers.values():
             wide = [place for place in places if len(shapes[place]) > 1] or places
             weight = _norm([weights[p] for p in wide], [scales[p] for p in wide])
-            changes = [_apart(weights[p], after[p]) for p in wide]
+            changes = [_apart(weights[p], new_weights[p]) for p in wide]
             change = _norm(changes, [scales[p] for p in wide])
-            seen = [gradients[p] for p in places]
-            wide_seen = [one for p in wide if (one := gradients[p]) is not None]
+            layer_gradients = [gradients[p] for p in places]
+            wide_gradients = [gradient for p in wide if (gradient := gradients[p]) is not None]
             rows.append(
                 [
-                    _norm(seen, [scales[p] for p in places]),
-                    float(np.mean([float((one == 0).mean()) for one in wide_seen])) if wide_seen else None,
-                    float(sum(int((~np.isfinite(one)).sum()) for one in seen if one is not None))
-                    if wide_seen
+                    _norm(layer_gradients, [scales[p] for p in places]),
+                    float(np.mean([float((gradient == 0).mean()) for gradient in wide_gradients]))
+                    if wide_gradients
+                    else None,
+                    float(
+                        sum(
+                            int((~np.isfinite(gradient)).sum())
+                            for gradient in layer_gradients
+                            if gradient is not None
+                        )
+                    )
+                    if wide_gradients
                     else None,
                     weight,
                     change / weight if change is not None and weight else None,
-                    self._cosine(wide, gradients),
+                    self._directions.cosine(wide, [gradients[p] for p in wide]),
                 ]
             )
         table = list(zip(*rows, strict=True))
@@ -78,24 +89,9 @@ class Layers:
             self.without.pop(word, None)
 
     def _note_changes(self, changes: Sequence[Values | None]) -> None:
-        known = [one for one in changes if one is not None]
-        self.updates += bool(known)
-        self.changed = self.changed or any(bool(one.any()) for one in known)
-
-    def _cosine(self, places: Sequence[int], gradients: Sequence[Values | None]) -> float | None:
-        """The direction of the gradient compared with the sample before: same 1, across 0, back -1."""
-        product = one = other = 0.0
-        for place in places:
-            gradient = gradients[place]
-            if gradient is None:
-                return None
-            last, self._last[place] = self._last.get(place), gradient
-            if last is not None and last.shape == gradient.shape:
-                product += float(np.vdot(gradient, last))
-                one += float(np.vdot(gradient, gradient))
-                other += float(np.vdot(last, last))
-        size = one * other
-        return product / sqrt(size) if isfinite(size) and size > 0 and isfinite(product) else None
+        known_changes = [change for change in changes if change is not None]
+        self.updates += bool(known_changes)
+        self.changed = self.changed or any(bool(change.any()) for change in known_changes)
 
 
 def _square(values: Values) -> float:
@@ -103,7 +99,9 @@ def _square(values: Values) -> float:
 
 
 def _norm(values: Sequence[Values | None], scales: Sequence[int]) -> float | None:
-    squares = [scale * _square(one) for one, scale in zip(values, scales, strict=True) if one is not None]
+    squares = [
+        scale * _square(value) for value, scale in zip(values, scales, strict=True) if value is not None
+    ]
     return sqrt(sum(squares)) if squares and len(squares) == len(values) else None
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from traindx.observe.arrays import shape_text
+
 KINDS = {
     "softmax_cross_entropy_with_integer_labels": "softmax_cross_entropy",
     "softmax_cross_entropy": "softmax_cross_entropy",
@@ -24,22 +26,24 @@ _FROM_LOGITS = ("softmax_cross_entropy", "sigmoid_cross_entropy")
 
 def loss_fact(name: str, output: Any, target: Any) -> dict[str, Any]:
     """What is recorded once of a loss function, from the arguments it was traced with."""
-    given, wanted = _shape(output), _shape(target)
+    output_shape, target_shape = _shape(output), _shape(target)
     kind = KINDS[name]
-    classes = kind == "softmax_cross_entropy" and len(given) > 1
-    one_hot = classes and wanted == given
+    classes = kind == "softmax_cross_entropy" and len(output_shape) > 1
+    one_hot = classes and target_shape == output_shape
     return {
         "function": name,
         "kind": kind,
         "reduction": "mean",
         "from_logits": kind in _FROM_LOGITS,
-        "output_shape": _text((given[0], given[-1], *given[1:-1]) if classes else given),
-        "target_shape": _text(wanted[:-1] if one_hot else wanted),
+        "output_shape": shape_text(
+            (output_shape[0], output_shape[-1], *output_shape[1:-1]) if classes else output_shape
+        ),
+        "target_shape": shape_text(target_shape[:-1] if one_hot else target_shape),
         "output_dtype": _dtype(output),
         "target_dtype": _dtype(target),
-        "broadcasts": not classes and _stretches(given, wanted),
-        "broadcast_shape": _text(_together(given, wanted)),
-        "shape": given,
+        "broadcasts": not classes and _stretches(output_shape, target_shape),
+        "broadcast_shape": shape_text(_together(output_shape, target_shape)),
+        "shape": output_shape,
     }
 
 
@@ -50,8 +54,8 @@ def written_fact(kind: str, shape: tuple[int, ...]) -> dict[str, Any]:
         "kind": kind,
         "reduction": "mean",
         "from_logits": False,
-        "output_shape": _text(shape),
-        "target_shape": _text(shape),
+        "output_shape": shape_text(shape),
+        "target_shape": shape_text(shape),
         "output_dtype": "float32",
         "target_dtype": "float32",
         "broadcasts": False,
@@ -67,17 +71,13 @@ def _dtype(value: Any) -> str:
     return str(getattr(value, "dtype", type(value).__name__))
 
 
-def _text(shape: tuple[int, ...]) -> str:
-    return "x".join(map(str, shape)) or "scalar"
-
-
-def _together(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+def _together(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
     try:
-        return tuple(np.broadcast_shapes(one, other))
+        return tuple(np.broadcast_shapes(first, second))
     except ValueError:
-        return one
+        return first
 
 
-def _stretches(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+def _stretches(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
     """Whether two arrays become larger than either of them."""
-    return bool(one) and bool(other) and _together(one, other) not in (one, other)
+    return bool(first) and bool(second) and _together(first, second) not in (first, second)

@@ -53,22 +53,24 @@ def noted(training: JaxTraining, name: str, factory: Callable[..., Any]) -> Call
 
     @functools.wraps(factory)
     def make(*args: Any, **kwargs: Any) -> Any:
-        made = factory(*args, **kwargs)
+        transform = factory(*args, **kwargs)
         if not training.active:
-            return made
+            return transform
         try:
             bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
             fact = transformation(name, bound.arguments)
-            return made._replace(update=_seen(training, made.update, fact))
+            return transform._replace(update=_noting_update(training, transform.update, fact))
         except Exception as error:
             training.recorder.failed("optimizers", error)
-            return made
+            return transform
 
     return make
 
 
-def _seen(training: JaxTraining, update: Callable[..., Any], fact: dict[str, Any]) -> Callable[..., Any]:
+def _noting_update(
+    training: JaxTraining, update: Callable[..., Any], fact: dict[str, Any]
+) -> Callable[..., Any]:
     @functools.wraps(update)
     def observed(*args: Any, **kwargs: Any) -> Any:
         result = update(*args, **kwargs)

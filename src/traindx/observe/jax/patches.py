@@ -61,7 +61,7 @@ class JaxPatches:
 
         self.training.removals.append(put_back)
 
-    def _after(self, module: Any, name: str, note: Callable[..., None]) -> None:
+    def _note_calls(self, module: Any, name: str, note: Callable[..., None]) -> None:
         """Call `note(result, *args, **kwargs)` after each call of a function."""
         old = getattr(module, name, None)
         if old is None:
@@ -84,15 +84,23 @@ class JaxPatches:
         @functools.wraps(theirs)
         def transform(*args: Any, **kwargs: Any) -> Any:
             function = theirs(*args, **kwargs)
-            given = signature.bind_partial(*args, **kwargs).arguments
-            argnums, aux = given.get("argnums", 0), bool(given.get("has_aux", False))
+            bound = signature.bind_partial(*args, **kwargs).arguments
+            argnums, aux = bound.get("argnums", 0), bool(bound.get("has_aux", False))
 
             @functools.wraps(function)
-            def observed(*values: Any, **named: Any) -> Any:
-                result = function(*values, **named)
+            def observed(*values: Any, **keywords: Any) -> Any:
+                result = function(*values, **keywords)
                 if training.active:
                     training.guard(
-                        "tracing", _differentiated, training, argnums, aux, with_value, values, named, result
+                        "tracing",
+                        _differentiated,
+                        training,
+                        argnums,
+                        aux,
+                        with_value,
+                        values,
+                        keywords,
+                        result,
                     )
                 return result
 
@@ -108,20 +116,20 @@ class JaxPatches:
                 open_frame.probabilities(result)
 
         for name in ("softmax", "sigmoid"):
-            self._after(module, name, note)
+            self._note_calls(module, name, note)
 
     def _optax(self, optax: Any) -> None:
-        self._after(optax, "apply_updates", _applied)
+        self._note_calls(optax, "apply_updates", _applied)
         for name in optimizers.FACTORIES:
             if hasattr(optax, name):
                 self._replace(optax, name, optimizers.noted(self.training, name, getattr(optax, name)))
         for module in (optax, getattr(optax, "losses", None)):
             for name in KINDS:
                 if module is not None and hasattr(module, name):
-                    self._after(module, name, functools.partial(_compared, name))
+                    self._note_calls(module, name, functools.partial(_compared, name))
 
     def _equinox(self, equinox: Any) -> None:
-        self._after(equinox, "apply_updates", _applied)
+        self._note_calls(equinox, "apply_updates", _applied)
 
 
 def _applied(result: Any, params: Any, updates: Any, *rest: Any) -> None:
@@ -134,13 +142,13 @@ def _applied(result: Any, params: Any, updates: Any, *rest: Any) -> None:
 def _compared(name: str, result: Any, *args: Any, **kwargs: Any) -> None:
     del result
     open_frame = frame()
-    given = list(args) + list(kwargs.values())
-    if open_frame is not None and len(given) > 1:
-        open_frame.loss_call(loss_fact(name, given[0], given[1]), given[0], given[1])
+    operands = list(args) + list(kwargs.values())
+    if open_frame is not None and len(operands) > 1:
+        open_frame.loss_call(loss_fact(name, operands[0], operands[1]), operands[0], operands[1])
 
 
 def _differentiated(
-    training: JaxTraining, argnums: Any, aux: bool, with_value: bool, values: Any, named: Any, result: Any
+    training: JaxTraining, argnums: Any, aux: bool, with_value: bool, values: Any, keywords: Any, result: Any
 ) -> None:
     weights = values[argnums] if isinstance(argnums, int) else tuple(values[n] for n in argnums)
     if with_value:
@@ -151,4 +159,4 @@ def _differentiated(
     if open_frame is not None:
         open_frame.differentiated(weights, value, gradients)
     elif training.top_level() and not any(is_tracer(leaf) for leaf in leaves(weights)):
-        training.eager(weights, value, gradients, (values, named))
+        training.eager(weights, value, gradients, (values, keywords))

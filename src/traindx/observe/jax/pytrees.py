@@ -31,7 +31,7 @@ def leaves(tree: Any) -> list[Any]:
 
 def names(path: Path) -> Names:
     """The parts of a path as words."""
-    return tuple(str(_key(one)) for one in path)
+    return tuple(str(_key(part)) for part in path)
 
 
 def _key(part: Any) -> Any:
@@ -82,7 +82,7 @@ def is_key(leaf: Any) -> bool:
     return kind.startswith("key<") or (kind == "uint32" and tuple(leaf.shape) == (2,))
 
 
-def there(leaf: Any) -> bool:
+def is_readable(leaf: Any) -> bool:
     """Whether its values can be read: not donated, not on another host."""
     if not is_array(leaf) or is_tracer(leaf):
         return False
@@ -94,7 +94,7 @@ def there(leaf: Any) -> bool:
 
 def sample(leaf: Any) -> Values | None:
     """At most so many elements, evenly, as a copy of its own: the array may be donated afterwards."""
-    if not there(leaf):
+    if not is_readable(leaf):
         return None
     values = np.asarray(leaf).reshape(-1)
     return values[:: apart(leaf.shape)].astype(np.float32, copy=True)
@@ -105,9 +105,9 @@ def apart(shape: Sequence[int]) -> int:
     return max(1, -(-int(np.prod(shape)) // _ELEMENTS))
 
 
-def rows(leaf: Any, most: int = 4096) -> Values | None:
+def rows(leaf: Any, count: int = 4096) -> Values | None:
     """The first rows of a batch, as they are."""
-    if not there(leaf):
+    if not is_readable(leaf):
         return None
-    values = np.asarray(leaf)[:most]
+    values = np.asarray(leaf)[:count]
     return values.astype(np.float32) if values.dtype.name == "bfloat16" else np.array(values)

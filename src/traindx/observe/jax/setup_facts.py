@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from math import prod, sqrt
 from typing import Any
 
@@ -34,7 +33,7 @@ class JaxFacts:
         self._decay: float | None = None
         self._rate: float | None = None
         self._schedule: Any = None
-        self._lost = False
+        self._reset_reported = False
 
     @property
     def only_optimizer(self) -> dict[str, Any] | None:
@@ -42,39 +41,34 @@ class JaxFacts:
 
     def traced(self, notes: Notes, arguments: Any) -> None:
         """A function that trains was traced, and called with these arguments."""
-        given = leaves(arguments)
+        argument_leaves = leaves(arguments)
         self._framework()
-        self._model(notes, given)
+        self._model(notes, argument_leaves)
         self.optimizers(notes.optimizers)
         self._loss_calls(notes)
         if notes.state_dropped:
             self.state_lost("the state that its update returns does not leave the step")
-        where, _ = inputs_and_targets(notes, given)
+        where, _ = inputs_and_targets(notes, argument_leaves)
         if where is not None:
-            self.recorder.setting("batch_size", int(given[where].shape[0]))
+            self.recorder.setting("batch_size", int(argument_leaves[where].shape[0]))
 
     def _framework(self) -> None:
-        found: dict[str, object] = {}
-        for name in _LIBRARIES:
-            version = getattr(sys.modules.get(name), "__version__", None)
-            if isinstance(version, str):
-                found[name] = version
-        self.recorder.fact("libraries", found)
+        self.recorder.fact("libraries", frameworks.versions(_LIBRARIES))
         name = frameworks.jax_name()
         self.recorder.framework = f"{name}: {frameworks.SEEN_OF_JAX} were recorded"
         self.recorder.fact("framework", {"name": name})
 
-    def _model(self, notes: Notes, given: list[Any]) -> None:
+    def _model(self, notes: Notes, argument_leaves: list[Any]) -> None:
         layers: dict[str, list[int]] = {}
         for number, name in enumerate(notes.names):
             layers.setdefault("/".join(name[:-1]) or name[0], []).append(number)
-        listed = [_layer(name, numbers, notes, given) for name, numbers in layers.items()]
-        matrices = [one for one in listed if one["kind"] in ("dense", "conv", "recurrent", "attention")]
-        total = sum(prod(given[place].shape) for place in notes.weights)
+        listed = [_layer(name, numbers, notes, argument_leaves) for name, numbers in layers.items()]
+        matrices = [layer for layer in listed if layer["kind"] in ("dense", "conv", "recurrent", "attention")]
+        total = sum(prod(argument_leaves[place].shape) for place in notes.weights)
         dtypes: dict[str, int] = {}
         for place in notes.weights:
-            kind = str(given[place].dtype)
-            dtypes[kind] = dtypes.get(kind, 0) + prod(given[place].shape)
+            kind = str(argument_leaves[place].dtype)
+            dtypes[kind] = dtypes.get(kind, 0) + prod(argument_leaves[place].shape)
         fact = {
             "class": "pytree",
             "parameters": total,
@@ -85,8 +79,8 @@ class JaxFacts:
             "dropout": [],
             "shared": [],
             "dtypes": dtypes,
-            "recurrent": any(one["kind"] == "recurrent" for one in listed),
-            "attention": any(one["kind"] == "attention" for one in listed),
+            "recurrent": any(layer["kind"] == "recurrent" for layer in listed),
+            "attention": any(layer["kind"] == "attention" for layer in listed),
         }
         self.recorder.fact("models", [fact])
         self.recorder.setting("model_parameters", total)
@@ -122,23 +116,23 @@ class JaxFacts:
                 self.recorder.setting("lr", rate)
             if self._schedule is not None:
                 self.recorder.setting("schedule", str(getattr(self._schedule, "__name__", "schedule")))
-        shown = [
+        optimizers = [
             {
-                "class": one["class"],
-                "name": one["name"],
-                "groups": [{"lr": one["lr"], **one["group"]}],
+                "class": optimizer["class"],
+                "name": optimizer["name"],
+                "groups": [{"lr": optimizer["lr"], **optimizer["group"]}],
                 "parameters": 0,
                 "elements": 0,
                 "not_held": [],
             }
-            for one in self._optimizers
+            for optimizer in self._optimizers
         ]
-        self.recorder.fact("optimizers", shown)
+        self.recorder.fact("optimizers", optimizers)
 
     def _loss_calls(self, notes: Notes) -> None:
         for fact in notes.loss_calls:
-            shown = {key: value for key, value in fact.items() if key != "shape"}
-            self._losses.setdefault(str(fact["function"]), shown)
+            loss_fact = {key: value for key, value in fact.items() if key != "shape"}
+            self._losses.setdefault(str(fact["function"]), loss_fact)
         if self._losses:
             self.recorder.fact("losses", list(self._losses.values()))
             if len(self._losses) == 1:
@@ -146,17 +140,17 @@ class JaxFacts:
 
     def graph(self, jaxpr: Any, notes: Notes) -> None:
         """What was compiled for a step, as JAX remembers it from its tracing."""
-        found = stretched(jaxpr)
-        if found:
-            self.recorder.fact("graph", {"stretched": found})
-        copies = {place for place, one in enumerate(notes.arrays) if one in notes.copy}
+        stretches = stretched(jaxpr)
+        if stretches:
+            self.recorder.fact("graph", {"stretched": stretches})
+        copies = {place for place, argument in enumerate(notes.arrays) if argument in notes.copy}
         if copies and notes.loss_place is not None and depends(jaxpr, notes.loss_place, copies):
             self.recorder.fact("objective", {"moving_target": True})
         if notes.loss_calls or notes.loss_place is None or notes.repeats > 1:
             return
-        written = compared(jaxpr, notes.loss_place)
-        if written is not None and written[1] < len(notes.arrays):
-            kind, place, shape = written
+        comparison = compared(jaxpr, notes.loss_place)
+        if comparison is not None and comparison[1] < len(notes.arrays):
+            kind, place, shape = comparison
             target = notes.arrays[place]
             if target in notes.batch:
                 notes.target = target
@@ -176,8 +170,8 @@ class JaxFacts:
 
     def state_lost(self, why: str) -> None:
         """The optimizer begins again at each step."""
-        if not self._lost:
-            self._lost = True
+        if not self._reset_reported:
+            self._reset_reported = True
             self.recorder.event("optimizer_state_reset", why)
 
     def norms(self, norm: float, *, raw: bool) -> dict[str, float]:
@@ -202,22 +196,18 @@ class JaxFacts:
         late = [count for step, count in counted if step > _RESET_AFTER]
         if len(late) > 1 and not any(late):
             self.state_lost(f"it had counted no step in {len(late)} samples")
-        budget = self.recorder.budget
-        self.recorder.fact(
-            "overhead",
-            {"own_seconds": round(budget.spent, 3), "seconds": round(self.recorder.now(), 3)},
-        )
+        self.recorder.record_overhead()
 
 
-def _layer(name: str, numbers: list[int], notes: Notes, given: list[Any]) -> dict[str, Any]:
+def _layer(name: str, numbers: list[int], notes: Notes, argument_leaves: list[Any]) -> dict[str, Any]:
     """Name, kind, shape (outputs first, as everywhere) and initial weights."""
-    number = max(numbers, key=lambda one: len(given[notes.weights[one]].shape))
-    weight = given[notes.weights[number]]
+    number = max(numbers, key=lambda candidate: len(argument_leaves[notes.weights[candidate]].shape))
+    weight = argument_leaves[notes.weights[number]]
     shape = [int(size) for size in weight.shape]
     word = notes.names[number][-1]
     kind = _kind(name, word, len(shape))
     fact: dict[str, Any] = {"name": name, "type": kind.title(), "kind": kind}
-    fact["parameters"] = sum(prod(given[notes.weights[one]].shape) for one in numbers)
+    fact["parameters"] = sum(prod(argument_leaves[notes.weights[index]].shape) for index in numbers)
     turned = word == "weight"  # as Equinox writes them: outputs first
     if len(shape) > 1 and kind != "embedding" and not turned:
         fact["shape"] = [shape[-1], shape[-2], *shape[:-2]]

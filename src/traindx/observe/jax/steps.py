@@ -8,76 +8,42 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from traindx.observe.arrays import Values
-from traindx.observe.budget import UNDERCOUNT
+from traindx.observe.call_steps import ALL_ROWS, OTHERS_MOST, CallSteps, Row
 from traindx.observe.clock import perf_counter
-from traindx.observe.early_steps import EarlySteps
-from traindx.observe.jax import optimizers
-from traindx.observe.jax.batches import StepBatches
+from traindx.observe.jax.batches import JaxBatches
+from traindx.observe.jax.gradients import StateBefore, step_gradients
 from traindx.observe.jax.layers import Layers
 from traindx.observe.jax.pytrees import apart, leaves, reach, sample
 from traindx.observe.jax.setup_facts import JaxFacts
 from traindx.observe.jax.tracing import Notes
-from traindx.observe.process_memory import resident_bytes
+from traindx.observe.untrained import SAMPLES_NEEDED
 
 if TYPE_CHECKING:
     from traindx.observe.jax.process import JaxTraining
 
-Row = dict[str, object]
 _WAITING = "loss"
-_ALL_ROWS = 200
-_MEMORY_EVERY = 1.0
-_OTHERS = 12
-_STEPS_WITHOUT_GRADIENT = 3
 _IN_A_ROW = 3
 _LOOP_ROWS = 500
 # So few steps of a function that only differentiates were for a look at gradients.
 _TRIED = 3
 _TIMED = 16
-# An update so small compared with its weight is mostly rounding: no gradient can be read from it.
-_ROUNDING = 1e-5
 
 
-class Before:
-    """What a call of a step may destroy, read before it."""
-
-    def __init__(self) -> None:
-        self.weights: list[Values | None] = []
-        self.moments: dict[str, dict[int, Values | None]] = {}
-        self.counts: list[int] = []
-
-    def read(self, notes: Notes, arguments: Any) -> None:
-        given = leaves(arguments)
-        self.weights = [sample(given[place]) for place in notes.weights]
-        for moment, places in notes.moments.items():
-            self.moments[moment] = {number: sample(given[one[0]]) for number, one in places.items()}
-        for place in notes.counts:
-            value = sample(given[place])
-            if value is not None:
-                self.counts.append(int(value[0]))
-
-
-class JaxSteps:
+class JaxSteps(CallSteps):
     """Counts steps. Numbers of a step stay on their device until they are there anyway."""
 
     def __init__(self, training: JaxTraining) -> None:
+        super().__init__(training.recorder)
         self.training = training
-        self.recorder = training.recorder
         self.facts = JaxFacts(self.recorder)
         self.layers = Layers()
-        self.batches = StepBatches()
-        self._early = EarlySteps()
+        self.batches = JaxBatches()
         self._lead: Any = None
-        self._others = 0
+        self._other_calls = 0
         self._lead_updates = False
-        self._ended: float | None = None
-        self._memory_read = -math.inf
         self._window: tuple[float, int, int] | None = None
         self._latest: Any = None
-        self._last_row = 0
-        self._waiting: list[Row] = []
         self._bad_in_a_row = 0
-        self._reported: set[str] = set()
-        self._taken = 0
         self._counted: list[tuple[int, int]] = []
         self._open: tuple[Notes, list[Values | None], list[Values | None], Any] | None = None
         self.recorder.before_flush.append(self.settle)
@@ -98,7 +64,7 @@ class JaxSteps:
         arguments: Any,
         result: Any,
         began: float,
-        before: Before | None,
+        state_before: StateBefore | None,
         traced: bool,
     ) -> None:
         """A call that trains has returned."""
@@ -107,20 +73,20 @@ class JaxSteps:
         if not self._leads(function, notes, arguments, result):
             return
         self._finish_open(arguments)
-        full = before is not None
+        full = state_before is not None
         if traced:
             self.training.guard("facts", self.facts.traced, notes, arguments)
-            if before is None:
+            if state_before is None:
                 full = self.full_next(function)
-                before = Before()
-        if full and before is not None and not before.weights:
-            self.training.guard("weights", before.read, notes, arguments)
+                state_before = StateBefore()
+        if full and state_before is not None and not state_before.weights:
+            self.training.guard("weights", state_before.read, notes, arguments)
         recorder.step += notes.repeats
-        if not full and recorder.step - self._last_row < budget.stride and recorder.step > _ALL_ROWS:
+        if not full and recorder.step - self._last_row < budget.stride and recorder.step > ALL_ROWS:
             self._finish(full, now, now - began, traced)
             return
         self._last_row = recorder.step
-        since = self._ended if self._ended is not None else began
+        since = self._last_end if self._last_end is not None else began
         row: Row = {"t": recorder.now(), "step": recorder.step}
         if notes.loss is not None:
             row[_WAITING] = reach(result, notes.loss)
@@ -134,8 +100,8 @@ class JaxSteps:
         self._memory(row, now)
         if full or traced:
             self.paused()
-        if full and before is not None:
-            self._sample(notes, before, arguments, result, row, now - began, traced)
+        if full and state_before is not None:
+            self._sample(notes, state_before, arguments, result, row, now - began, traced)
         self._waiting.append(row)
         recorder.push(row)
         self._finish(full, now, now - since, traced)
@@ -143,19 +109,19 @@ class JaxSteps:
     def _leads(self, function: Any, notes: Notes, arguments: Any, result: Any) -> bool:
         """The first function that trains is the training; others are parts of it, until it ends."""
         if self._lead is None or function == self._lead:
-            self._lead, self._others = function, 0
+            self._lead, self._other_calls = function, 0
             self._lead_updates = bool(notes.updated)
             return True
-        self._others += 1
+        self._other_calls += 1
         tried = self.recorder.step <= _TRIED and notes.updated and not self._lead_updates
-        if self._others > _OTHERS or tried:
-            self._lead, self._others, self._open = function, 0, None
+        if self._other_calls > OTHERS_MOST or tried:
+            self._lead, self._other_calls, self._open = function, 0, None
             self._lead_updates = bool(notes.updated)
             self.recorder.event("new_training", "another function trains; steps are counted anew")
             self.recorder.restart()
             self.batches.restart()
             self.layers = Layers()
-            self._last_row = self._taken = 0
+            self._last_row = self.sample_count = 0
             self.training.guard("facts", self.facts.traced, notes, arguments)
             return True
         if notes.loss is not None:
@@ -164,17 +130,6 @@ class JaxSteps:
                 {"step": self.recorder.step, "name": f"loss/{name}", _WAITING: reach(result, notes.loss)}
             )
         return False
-
-    def _finish(self, full: bool, now: float, seconds: float, traced: bool) -> None:
-        recorder = self.recorder
-        own = perf_counter() - now
-        if not traced:
-            recorder.budget.step(seconds, UNDERCOUNT * own, full)
-        before = perf_counter()
-        recorder.tick(before)
-        recorder.budget.wrote(perf_counter() - before)
-        self._ended = perf_counter()
-        recorder.check_stop()
 
     # Rows.
 
@@ -192,7 +147,7 @@ class JaxSteps:
             numbers = np.asarray(loss, dtype=np.float64).reshape(-1) if not _deleted(loss) else np.zeros(0)
             number = float(numbers[-1]) if numbers.size else None
             if numbers.size > 1:
-                self._many(int(str(row["step"])), numbers[:-1])
+                self._push_loop_losses(int(str(row["step"])), numbers[:-1])
             name = row.pop("name", None)
             if isinstance(name, str):
                 self.recorder.row({name: number}, int(str(row["step"])))
@@ -200,7 +155,7 @@ class JaxSteps:
                 row[_WAITING] = number
                 self._check(row, number)
 
-    def _many(self, last: int, numbers: Values) -> None:
+    def _push_loop_losses(self, last: int, numbers: Values) -> None:
         """Losses of steps that ran in one loop; the last one is in the row."""
         for place in range(0, len(numbers), -(-len(numbers) // _LOOP_ROWS)):
             self.recorder.row({"loss": float(numbers[place])}, last - len(numbers) + place)
@@ -233,51 +188,39 @@ class JaxSteps:
             row["step_s"] = (now - began) / (step - first)
         self._window = now, step, printed
 
-    def _memory(self, row: Row, now: float) -> None:
-        if now - self._memory_read >= _MEMORY_EVERY:
-            self._memory_read = now
-            resident = resident_bytes()
-            if resident is not None:
-                row["rss_bytes"] = resident
-
     # Samples.
 
     def _sample(
         self,
         notes: Notes,
-        before: Before,
+        state_before: StateBefore,
         arguments: Any,
         result: Any,
         row: Row,
         seconds: float,
         traced: bool,
     ) -> None:
-        began, budget = perf_counter(), self.recorder.budget
-        given, out = leaves(arguments), leaves(result)
+        began = perf_counter()
+        argument_leaves, out = leaves(arguments), leaves(result)
         groups: dict[str, dict[str, object]] = {}
         self.training.guard(
-            "batches", lambda: groups.update(self.batches.groups(notes, given, out, self.recorder.step))
+            "batches",
+            lambda: groups.update(self.batches.groups(notes, argument_leaves, out, self.recorder.step)),
         )
         after: list[Values | None] = [
             sample(out[notes.updated[n]]) if n in notes.updated else None for n in range(len(notes.weights))
         ]
-        gradients = self._gradients(notes, before, out, after)
+        gradients = step_gradients(self.facts, self.recorder.step, notes, state_before, out, after)
         if notes.repeats > 1:  # what many steps did together says nothing of one
             after, gradients = [None] * len(after), [None] * len(after)
         if notes.updated:
-            shapes = [tuple(given[place].shape) for place in notes.weights]
-            self._record(notes, before.weights, after, gradients, shapes, groups, row)
+            shapes = [tuple(argument_leaves[place].shape) for place in notes.weights]
+            self._record(notes, state_before.weights, after, gradients, shapes, groups, row)
         else:
-            self._open = notes, before.weights, gradients, groups
-        self._counting(before)
-        self._taken += 1
-        own = perf_counter() - began
-        if budget.samples.can_pay() or not budget.norms.can_pay():
-            budget.sampled(own, own if traced else seconds + own)
-        else:
-            budget.spent += own
-            usual = budget.usual
-            budget.norms.pay(max(UNDERCOUNT * own, seconds + own - usual if usual and not traced else 0.0))
+            self._open = notes, state_before.weights, gradients, groups
+        self._counting(state_before)
+        self.sample_count += 1
+        self._pay_for_sample(perf_counter() - began, seconds, traced)
 
     def _finish_open(self, arguments: Any) -> None:
         """Weights were updated outside of the function: the next call shows what became of them."""
@@ -285,9 +228,9 @@ class JaxSteps:
             return
         (notes, weights, gradients, groups), self._open = self._open, None
         if arguments is not None:
-            given = leaves(arguments)
-            after = [sample(given[place]) for place in notes.weights]
-            shapes = [tuple(given[place].shape) for place in notes.weights]
+            argument_leaves = leaves(arguments)
+            after = [sample(argument_leaves[place]) for place in notes.weights]
+            shapes = [tuple(argument_leaves[place].shape) for place in notes.weights]
             self._record(notes, weights, after, gradients, shapes, groups, None)
         elif groups:
             self.recorder.sample(groups)
@@ -315,63 +258,17 @@ class JaxSteps:
             else:
                 self.recorder.row(values)
         self.recorder.sample(groups)
-        if self._taken == _STEPS_WITHOUT_GRADIENT or self._taken % 16 == 15:
+        if self.sample_count == SAMPLES_NEEDED or self.sample_count % 16 == 15:
             self._report_untrained()
 
-    def _gradients(
-        self, notes: Notes, before: Before, out: list[Any], after: list[Values | None]
-    ) -> list[Values | None]:
-        """As they left the function; else from the moments of the only optimizer, else from its updates."""
-        count = len(notes.weights)
-        if notes.gradients:
-            return [sample(out[notes.gradients[n]]) if n in notes.gradients else None for n in range(count)]
-        fact = self.facts.only_optimizer
-        if fact is None:
-            return [None] * count
-        for moment in ("mu", "trace"):
-            places = notes.moments.get(moment, {})
-            known = before.moments.get(moment, {})
-            found: list[Values | None] = []
-            for n in range(count):
-                old, new = known.get(n), sample(out[places[n][1]]) if n in places else None
-                found.append(
-                    optimizers.gradient(fact, moment, old, new)
-                    if old is not None and new is not None
-                    else None
-                )
-            if any(one is not None for one in found):
-                return found
-        return [self._from_update(fact, before.weights[n], after[n]) for n in range(count)]
-
-    def _from_update(
-        self, fact: dict[str, Any], before: Values | None, after: Values | None
-    ) -> Values | None:
-        """Plain gradient descent moves weights along the gradient."""
-        rate = self.facts.rate(self.recorder.step, True)
-        plain = fact["class"] == "SGD" and not fact["group"].get("momentum")
-        if not plain or not rate or before is None or after is None:
-            return None
-        change = before - after
-        enough = float(np.abs(change).max()) > _ROUNDING * float(np.abs(before).max())
-        return change / rate if enough or not change.any() else None
-
-    def _counting(self, before: Before) -> None:
+    def _counting(self, state_before: StateBefore) -> None:
         """Whether an optimizer counts its steps, or is made again for each of them."""
-        if before.counts:
-            self._counted.append((self.recorder.step, max(before.counts)))
+        if state_before.counts:
+            self._counted.append((self.recorder.step, max(state_before.counts)))
 
     def _report_untrained(self) -> None:
-        """Weights that got no gradient in any sample so far, once for each set."""
-        without = list(self.layers.without)
-        key = ",".join(without)
-        if not without or key in self._reported:
-            return
-        self._reported.add(key)
-        shown = ", ".join(without[:8]) + (f" and {len(without) - 8} more" if len(without) > 8 else "")
-        self.recorder.event(
-            "no_gradient",
-            f"no gradient reached {shown} in {self._taken} samples",
-            {"layers": without[:100], "cut_off": [], "reached": len(self.layers.reached)},
+        self._untrained.report(
+            list(self.layers.without), (), reached=len(self.layers.reached), samples=self.sample_count
         )
 
     def end(self) -> None:
@@ -379,7 +276,7 @@ class JaxSteps:
         self.settle([], all_of_them=True)
         self._finish_open(None)
         layers = self.layers
-        if layers.updates >= _STEPS_WITHOUT_GRADIENT and not layers.changed and self.facts.rate(1, True) != 0:
+        if layers.updates >= SAMPLES_NEEDED and not layers.changed and self.facts.rate(1, True) != 0:
             self.recorder.event(
                 "optimizer_never_stepped", f"no weight changed in {layers.updates} sampled steps"
             )

@@ -1,4 +1,4 @@
-"""What the code of a step shows while JAX traces it: which inputs are trained, which output is the loss.
+"""What tracing a step shows: which inputs are trained, and which output is the loss.
 
 Values are known by identity while a function is traced. Nothing is added to what is compiled.
 """
@@ -69,7 +69,7 @@ class Frame:
         self.inputs = with_paths(arguments)
         self._places = {id(leaf): place for place, (_, leaf) in enumerate(self.inputs)}
         # Values are known by their identity: none may be freed, and its place taken, before the end.
-        self._held: list[Any] = [leaf for _, leaf in self.inputs]
+        self._references: list[Any] = [leaf for _, leaf in self.inputs]
         self._weights: list[int] = []
         self._names: list[Names] = []
         self._values: dict[int, int] = {}
@@ -81,15 +81,15 @@ class Frame:
         self.notes = Notes()
 
     def hold(self, tree: Any) -> list[Any]:
-        found = leaves(tree)
-        self._held += found
-        return found
+        values = leaves(tree)
+        self._references += values
+        return values
 
     def place(self, leaf: Any) -> int | None:
         return self._places.get(id(leaf))
 
     def differentiated(
-        self, weights: Any, value: Any, gradients: Any, called: list[Names] | None = None
+        self, weights: Any, value: Any, gradients: Any, layer_names: list[Names] | None = None
     ) -> None:
         """A loss was differentiated for these weights; without a value only gradients were asked for."""
         listed = with_paths(weights)
@@ -102,10 +102,10 @@ class Frame:
             self._values.setdefault(id(value), len(self._values))
         if not self._weights:
             self._weights = [place for place in places if place is not None]
-            self._names = called or [short(names(path)) for path, _ in listed]
+            self._names = layer_names or [short(names(path)) for path, _ in listed]
         for leaf, gradient in zip(places, leaves(gradients), strict=False):
             if leaf in self._weights:
-                self._held.append(gradient)
+                self._references.append(gradient)
                 self._gradients[id(gradient)] = self._weights.index(leaf)
 
     def applied(self, weights: Any, result: Any) -> None:
@@ -120,14 +120,14 @@ class Frame:
         """A transformation was asked for updates; its state as it was, and as it is from now on."""
         if fact not in self.notes.optimizers:
             self.notes.optimizers.append(fact)
-        self.state(*([(names(path), leaf) for path, leaf in with_paths(one)] for one in (before, after)))
+        self.state(*([(names(path), leaf) for path, leaf in with_paths(state)] for state in (before, after)))
 
     def state(self, before: State, after: State) -> None:
-        self._held += [leaf for _, leaf in (*before, *after)]
+        self._references += [leaf for _, leaf in (*before, *after)]
         self._states.append((before, after))
 
     def probabilities(self, result: Any) -> None:
-        self._held.append(result)
+        self._references.append(result)
         self._probabilities.add(id(result))
 
     def loss_call(self, fact: dict[str, Any], output: Any, target: Any) -> None:
@@ -135,7 +135,7 @@ class Frame:
         if id(output) in self._probabilities:
             fact["after_layers"] = ["Softmax"]
         self.notes.target = self.notes.target if self.notes.target is not None else self.place(target)
-        self._held.append(output)
+        self._references.append(output)
         self.notes.loss_calls.append(fact)
 
     def close(self, result: Any) -> Notes:
@@ -155,23 +155,23 @@ class Frame:
             notes.copy = list(self._by_name(self.inputs, frozenset(self._weights)).values())
             self._find_moments(outputs)
             self._find_batch(outputs)
-        self._held.clear()
+        self._references.clear()
         return notes
 
     @staticmethod
-    def _positions(outputs: list[tuple[Path, Any]], known: dict[int, int]) -> dict[int, int]:
-        found: dict[int, int] = {}
+    def _positions(outputs: list[tuple[Path, Any]], numbers: dict[int, int]) -> dict[int, int]:
+        positions: dict[int, int] = {}
         for place, (_, leaf) in enumerate(outputs):
-            number = known.get(id(leaf))
+            number = numbers.get(id(leaf))
             if number is not None:
-                found.setdefault(number, place)
-        return found
+                positions.setdefault(number, place)
+        return positions
 
     def _find_loss(self, outputs: list[tuple[Path, Any]]) -> None:
         """The value that was differentiated, if it leaves; else a number called loss, or the first one."""
         leaving = [(self._values[id(leaf)], path) for path, leaf in outputs if id(leaf) in self._values]
         if leaving:
-            self.notes.loss = min(leaving, key=lambda one: one[0])[1]
+            self.notes.loss = min(leaving, key=lambda entry: entry[0])[1]
             return
         carried = {self._kind(path, leaf) for path, leaf in self.inputs}
         numbers = [
@@ -179,8 +179,8 @@ class Frame:
             for path, leaf in outputs
             if is_float(leaf) and not leaf.shape and self._kind(path, leaf) not in carried
         ]
-        called = [one for one in numbers if any("loss" in part.lower() for part in names(one[0]))]
-        for path, _ in (called or numbers)[:1]:
+        loss_numbers = [entry for entry in numbers if any("loss" in part.lower() for part in names(entry[0]))]
+        for path, _ in (loss_numbers or numbers)[:1]:
             self.notes.loss = path
 
     @staticmethod
@@ -193,11 +193,11 @@ class Frame:
         for place, (path, leaf) in enumerate(values):
             words = tuple(part for part in names(path) if part not in ("value", "raw_value"))
             for number, name in enumerate(self._names if place not in but else ()):
-                before = words[: len(words) - len(name)]
-                alike = words[len(before) :] == name and _shape(leaf) == self._shape(number)
-                if alike and not any(word in MOMENTS for word in before):
-                    groups.setdefault(before, {}).setdefault(number, place)
-        return next((one for one in groups.values() if len(one) == len(self._names)), {})
+                prefix = words[: len(words) - len(name)]
+                alike = words[len(prefix) :] == name and _shape(leaf) == self._shape(number)
+                if alike and not any(word in MOMENTS for word in prefix):
+                    groups.setdefault(prefix, {}).setdefault(number, place)
+        return next((group for group in groups.values() if len(group) == len(self._names)), {})
 
     def _shape(self, number: int) -> tuple[int, ...]:
         return _shape(self.inputs[self._weights[number]][1])
@@ -206,15 +206,18 @@ class Frame:
         leaving = {id(leaf): place for place, (_, leaf) in enumerate(outputs)}
         for before, after in self._states:
             for moment in ("mu", "trace", "nu"):
-                old, new = ([leaf for words, leaf in one if moment in words] for one in (before, after))
+                old, new = ([leaf for words, leaf in state if moment in words] for state in (before, after))
                 shapes = [self._shape(number) for number in range(len(self._weights))]
                 if [_shape(leaf) for leaf in old] != shapes or len(new) != len(old):
                     continue
-                places = [(self.place(one), leaving.get(id(two))) for one, two in zip(old, new, strict=True)]
+                places = [
+                    (self.place(old_leaf), leaving.get(id(new_leaf)))
+                    for old_leaf, new_leaf in zip(old, new, strict=True)
+                ]
                 if self.notes.updated and all(i is not None and o is None for i, o in places):
                     self.notes.state_dropped = True
-                found = {n: (i, o) for n, (i, o) in enumerate(places) if i is not None and o is not None}
-                self.notes.moments.setdefault(moment, found)
+                positions = {n: (i, o) for n, (i, o) in enumerate(places) if i is not None and o is not None}
+                self.notes.moments.setdefault(moment, positions)
             for words, leaf in before:
                 place = self.place(leaf)
                 if place is not None and words[-1] == "count":
@@ -228,7 +231,7 @@ class Frame:
         """Arrays that are neither weights nor state, as many rows each as there are samples."""
         carried = {self._kind(path, leaf) for path, leaf in outputs}
         state = {id(leaf) for before, _ in self._states for _, leaf in before}
-        found = [
+        places = [
             place
             for place, (path, leaf) in enumerate(self.inputs)
             if place not in self._weights
@@ -237,21 +240,21 @@ class Frame:
             and id(leaf) not in state
             and self._kind(path, leaf) not in carried
         ]
-        lengths = [_shape(self.inputs[place][1])[0] for place in found]
-        most = max(set(lengths), key=lengths.count) if lengths else 0
-        self.notes.batch = [place for place in found if _shape(self.inputs[place][1])[0] == most]
+        lengths = [_shape(self.inputs[place][1])[0] for place in places]
+        row_count = max(set(lengths), key=lengths.count) if lengths else 0
+        self.notes.batch = [place for place in places if _shape(self.inputs[place][1])[0] == row_count]
         self._find_output(outputs)
 
     def _find_output(self, outputs: list[tuple[Path, Any]]) -> None:
         """What a loss function compared, if an output has its shape and is nothing else."""
         shape = self.notes.loss_calls[0]["shape"] if self.notes.loss_calls else None
-        given = {self._kind(path, leaf) for path, leaf in self.inputs}
+        argument_kinds = {self._kind(path, leaf) for path, leaf in self.inputs}
         state = {id(leaf) for _, after in self._states for _, leaf in after}
-        known = {*self.notes.gradients.values(), *self.notes.updated.values()}
+        used_places = {*self.notes.gradients.values(), *self.notes.updated.values()}
         for place, (path, leaf) in enumerate(outputs):
-            if not shape or not is_float(leaf) or _shape(leaf) != shape or place in known:
+            if not shape or not is_float(leaf) or _shape(leaf) != shape or place in used_places:
                 continue
-            if id(leaf) not in state and self._kind(path, leaf) not in given:
+            if id(leaf) not in state and self._kind(path, leaf) not in argument_kinds:
                 self.notes.output = place
 
 
@@ -259,17 +262,17 @@ def _shape(leaf: Any) -> tuple[int, ...]:
     return tuple(getattr(leaf, "shape", ()))
 
 
-def eager_notes(weights: list[tuple[Path, Any]], given: list[Any], *, has_value: bool) -> Notes:
+def eager_notes(weights: list[tuple[Path, Any]], argument_leaves: list[Any], *, has_value: bool) -> Notes:
     """Of a loss that is differentiated without being compiled: the result is its value and the gradients."""
     from jax.tree_util import SequenceKey
 
-    places = {id(leaf): place for place, leaf in enumerate(given)}
+    places = {id(leaf): place for place, leaf in enumerate(argument_leaves)}
     notes = Notes(loss=(SequenceKey(0),) if has_value else None, losses=1)
     notes.names = [short(names(path)) for path, _ in weights]
     notes.weights = [places[id(leaf)] for _, leaf in weights]
     notes.batch = [
         place
-        for place, leaf in enumerate(given)
+        for place, leaf in enumerate(argument_leaves)
         if place not in notes.weights and is_array(leaf) and leaf.shape and leaf.shape[0] > 1
     ]
     notes.gradients = {number: number + has_value for number in range(len(weights))}

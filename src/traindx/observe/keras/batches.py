@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from traindx.observe.arrays import Values, is_real
 from traindx.observe.data.answers import answer_statistics
-from traindx.observe.data.batches import Batches, input_statistics
+from traindx.observe.data.batches import input_statistics
 from traindx.observe.data.fingerprints import Fingerprints
+from traindx.observe.data.sampled_batches import Groups, SampledBatches
 from traindx.observe.keras.loss_facts import aligned
 
-Groups = dict[str, dict[str, object]]
 
-
-class SampledBatches:
-    """Inputs, targets and outputs of sampled steps; what it remembers of them is recorded at the end."""
-
-    def __init__(self) -> None:
-        self.batches = Batches()
-        self.samples = Fingerprints()
+class KerasBatches(SampledBatches):
+    """Inputs, targets and outputs of sampled steps."""
 
     def restart(self) -> None:
         """Another training begins: what this one is judged on, that one may have learned from."""
@@ -26,21 +19,14 @@ class SampledBatches:
 
     def groups(self, data: dict[str, Values], kind: str, step: int) -> Groups:
         """The statistics of one batch."""
-        found: Groups = {}
+        groups: Groups = {}
         inputs, target, output = data.get("input"), data.get("target"), data.get("output")
         if target is not None and output is not None:
             target, output = aligned(kind, target, output)
-            found["target"] = dict(self.batches.targets(target))
+            groups["target"] = dict(self.batches.targets(target))
             if is_real(output):
-                found["output"] = input_statistics(output) | answer_statistics(kind, output, target)  # type: ignore[assignment]
+                groups["output"] = input_statistics(output) | answer_statistics(kind, output, target)  # type: ignore[assignment]
         if inputs is not None:
-            found["input"] = dict(self.batches.input(inputs, step))
+            groups["input"] = dict(self.batches.input(inputs, step))
             self.samples.trained(inputs, target)
-        return found
-
-    def facts(self) -> dict[str, Any]:
-        """What only the end shows."""
-        return {
-            "classes": self.batches.classes(),
-            "samples": self.samples.facts(),
-        } | self.samples.sequence_facts()
+        return groups

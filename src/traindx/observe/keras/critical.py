@@ -45,18 +45,18 @@ class Critical:
             self._record(tap, numbers, step, bad[0])
         weights = _is_bad(numbers, "weights")
         if recorder.stop_on_critical and (weights or self._in_a_row >= _IN_A_ROW):
-            after = "and the weights are NaN" if weights else f"for {_IN_A_ROW} steps in a row"
-            reason = f"the loss is {bad[0]} at step {step}, {after}"
+            circumstance = "and the weights are NaN" if weights else f"for {_IN_A_ROW} steps in a row"
+            reason = f"the loss is {bad[0]} at step {step}, {circumstance}"
             recorder.stop_soon(f"stopped on a critical problem: {reason}")
 
     def _record(self, tap: Tap, numbers: dict[str, float], step: int, loss: float) -> None:
         """Where the first one came from: the batch, the weights, a layer or the loss function."""
-        given = _is_bad(numbers, "input") + _is_bad(numbers, "target")
+        bad_data = _is_bad(numbers, "input") + _is_bad(numbers, "target")
         operation = tap.suspect
-        data: dict[str, object] = {"batch": step, "value": loss, "batch_nonfinite": given}
-        if given:
-            what = "input" if _is_bad(numbers, "input") else "target"
-            where, text = "input", f"the {what} is not finite"
+        data: dict[str, object] = {"batch": step, "value": loss, "batch_nonfinite": bad_data}
+        if bad_data:
+            part = "input" if _is_bad(numbers, "input") else "target"
+            where, text = "input", f"the {part} is not finite"
         elif _is_bad(numbers, "weights"):
             where, text = "weights", "the weights held NaN or Inf before the forward pass"
             if operation:
@@ -77,6 +77,6 @@ class Critical:
         self.training.recorder.event("nonfinite", text, data, step=step - 1)
 
 
-def _is_bad(numbers: dict[str, float], what: str) -> bool:
+def _is_bad(numbers: dict[str, float], part: str) -> bool:
     """Whether something of a step held what is no number."""
-    return not math.isfinite(numbers.get(f"bad/{what}", 0.0))
+    return not math.isfinite(numbers.get(f"bad/{part}", 0.0))

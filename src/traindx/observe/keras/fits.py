@@ -60,7 +60,7 @@ class Fits:
         weights = arguments.get("class_weight")
         if isinstance(weights, dict):
             recorder.setting(
-                "class_weight", ", ".join(f"{key}: {one:g}" for key, one in list(weights.items())[:20])
+                "class_weight", ", ".join(f"{key}: {weight:g}" for key, weight in list(weights.items())[:20])
             )
 
     def _samples(self, x: Any, arguments: dict[str, Any]) -> None:
@@ -79,19 +79,19 @@ class Fits:
         ):
             return
         for part in _chunks(x, _TRAINING_CHUNKS):
-            samples.known(part, _every_feature(part))
+            samples.note_trained(part, _every_feature(part))
         for part in _chunks(held_out, _VALIDATION_CHUNKS):
             samples.evaluated(part, None, _every_feature(part))
 
     def trains(self, callbacks: list[Any]) -> None:
         """Training begins with these callbacks."""
-        shown = [_callback(one) for one in callbacks if type(one).__name__ not in _OURS]
-        if shown:
-            self.recorder.fact("callbacks", shown)
+        facts = [_callback(callback) for callback in callbacks if type(callback).__name__ not in _OURS]
+        if facts:
+            self.recorder.fact("callbacks", facts)
 
     def epoch(self, logs: dict[str, Any]) -> None:
         """An epoch ended. The mean loss over it is left out: the loss of each step is there."""
-        flat = {name: one for key, value in logs.items() for name, one in _named(key, value)}
+        flat = {name: metric for key, value in logs.items() for name, metric in _flat_metrics(key, value)}
         numbers = {
             name: float(number)
             for name, value in flat.items()
@@ -102,18 +102,18 @@ class Fits:
         self.training.steps.paused()
 
 
-def _named(name: str, value: Any) -> list[tuple[str, Any]]:
+def _flat_metrics(name: str, value: Any) -> list[tuple[str, Any]]:
     """A number of the logs; an own step may give those of all metrics as one mapping."""
     if not isinstance(value, dict):
         return [(name, value)]
     side = "val_" if name.startswith("val_") else ""
-    return [(f"{side}{inner}", one) for inner, one in value.items() if not isinstance(one, dict)]
+    return [(f"{side}{inner}", metric) for inner, metric in value.items() if not isinstance(metric, dict)]
 
 
-def _chunks(array: Any, most: int) -> Iterator[Any]:
+def _chunks(array: Any, limit: int) -> Iterator[Any]:
     """Whole batches of so many rows, evenly over the array."""
     count = max(1, len(array) // _ROWS)
-    for number in range(0, count, -(-count // most)):
+    for number in range(0, count, -(-count // limit)):
         yield array[number * _ROWS : (number + 1) * _ROWS]
 
 
@@ -149,8 +149,8 @@ def _batch_size(data: Any) -> int | None:
 
 
 def _callback(callback: Any) -> dict[str, object]:
-    shown: dict[str, object] = {"class": type(callback).__name__}
+    facts: dict[str, object] = {"class": type(callback).__name__}
     for key, value in vars(callback).items():
         if not key.startswith("_") and isinstance(value, str | int | float | bool):
-            shown[key] = value
-    return dict(list(shown.items())[:20])
+            facts[key] = value
+    return dict(list(facts.items())[:20])

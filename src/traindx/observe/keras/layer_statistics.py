@@ -10,6 +10,7 @@ import numpy as np
 
 from traindx.core.kinds import LayerShape, activation_by_name
 from traindx.observe.arrays import Values
+from traindx.observe.data.directions import GradientDirections
 from traindx.observe.keras.names import LayerNames
 
 Column = list[float | None]
@@ -23,7 +24,7 @@ class LayerUpdates:
 
     def __init__(self, names: LayerNames) -> None:
         self._names = names
-        self._last: dict[str, Values] = {}
+        self._directions = GradientDirections()
         self.samples = 0
         # Variables that never had a gradient; True where it was None rather than zero.
         self.without: dict[str, bool] = {}
@@ -57,32 +58,22 @@ class LayerUpdates:
         self, places: list[int], variables: Sequence[Any], numbers: Values, gradients: Sequence[Values]
     ) -> list[float | None]:
         wide = [place for place in places if len(variables[place].shape) > 1] or places
-        seen = [place for place in places if not _is_none(numbers[place])]
+        with_gradient = [place for place in places if not _is_none(numbers[place])]
         weight = float(sum(numbers[place][3] for place in wide))
         change = float(sum(numbers[place][4] for place in wide))
-        zeros = [float(numbers[place][1]) for place in wide if place in seen]
-        if not seen:
+        zeros = [float(numbers[place][1]) for place in wide if place in with_gradient]
+        if not with_gradient:
             return [None, None, None, _root(weight), None, None]
         return [
-            _root(float(sum(numbers[place][0] for place in seen))),
+            _root(float(sum(numbers[place][0] for place in with_gradient))),
             float(np.mean(zeros)) if zeros else None,
-            float(sum(numbers[place][2] for place in seen)),
+            float(sum(numbers[place][2] for place in with_gradient)),
             _root(weight),
             _root(change) / _root(weight) if weight > 0 else None,
-            self._cosine([self._names.variable(variables[p]) for p in wide], [gradients[p] for p in wide]),
+            self._directions.cosine(
+                [self._names.variable(variables[p]) for p in wide], [gradients[p] for p in wide]
+            ),
         ]
-
-    def _cosine(self, names: list[str], gradients: list[Values]) -> float | None:
-        """The direction of the gradient compared with the sample before: same 1, across 0, back -1."""
-        product = one = other = 0.0
-        for name, gradient in zip(names, gradients, strict=True):
-            last, self._last[name] = self._last.get(name), gradient
-            if last is not None and last.shape == gradient.shape:
-                product += float(np.vdot(gradient, last))
-                one += float(np.vdot(gradient, gradient))
-                other += float(np.vdot(last, last))
-        size = one * other
-        return product / sqrt(size) if 0 < size < inf and abs(product) < inf else None
 
 
 def _root(square: float) -> float:

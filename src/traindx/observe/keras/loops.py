@@ -117,14 +117,14 @@ class Loops:
 class FunctionSteps:
     """A `tf.function` that trains, and its twins."""
 
-    def __init__(self, training: KerasTraining, function: Any, seen: taps.Tap) -> None:
-        self._optimizer = seen.optimizers[0]
+    def __init__(self, training: KerasTraining, function: Any, tap: taps.Tap) -> None:
+        self._optimizer = tap.optimizers[0]
         self._counted = self._iterations()
-        training.guard("facts", training.facts.begins, seen.models(), seen.optimizers)
+        training.guard("facts", training.facts.begins, tap.models(), tap.optimizers)
         light, full = (self._twin(training, function, sampled) for sampled in (False, True))
         self.twins = Twins(training, light, full, trusted=False)
         self.twins.trusted = not any(
-            draws_by_state(one.graph) for one in function._list_all_concrete_functions()
+            draws_by_state(concrete.graph) for concrete in function._list_all_concrete_functions()
         )
 
     def _twin(self, training: KerasTraining, function: Any, full: bool) -> Twin:
@@ -134,7 +134,7 @@ class FunctionSteps:
 
         step = function._python_function
         status = ag_ctx.ControlStatusCtx(status=ag_ctx.Status.ENABLED)
-        made = Twin(step)
+        twin = Twin(step)
 
         @autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
         @functools.wraps(step)
@@ -143,19 +143,19 @@ class FunctionSteps:
             with training.tap(full, activations=not function._jit_compile) as tap:
                 result = converted(*args, **kwargs)
             out = tap.out()
-            made.traced(tap)
+            twin.traced(tap)
             return {LOGS: result, OURS: out}
 
-        made.function = function._clone(tapped)
-        return made
+        twin.function = function._clone(tapped)
+        return twin
 
     def count(self) -> int:
         """Steps of the optimizer in one call: a function may loop over many batches."""
         tap = self.twins.light.tap or self.twins.full.tap
         if tap is None or tap.scalar_names:
             return 1
-        before, self._counted = self._counted, self._iterations()
-        return max(1, self._counted - before)
+        previous, self._counted = self._counted, self._iterations()
+        return max(1, self._counted - previous)
 
     def _iterations(self) -> int:
         return int(host(self._optimizer.iterations.value))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from traindx.core.kinds import BY_CLASS, layer_kind
-from traindx.observe.arrays import Values
+from traindx.observe.arrays import Values, shape_text
 from traindx.observe.keras.layer_statistics import activation_of
 from traindx.observe.keras.tensors import is_real
 
@@ -61,29 +61,29 @@ def kind(loss: Any) -> str:
 def facts(loss: Any, target: Any, output: Any, last: Any, rows: int) -> dict[str, object]:
     """What is recorded once of a loss function; `last` is the layer that gave its output for so many rows."""
     reduction = str(getattr(loss, "reduction", "") or "none")
-    wanted, given = _aligned_shapes(kind(loss), _shape(target, rows), _shape(output, rows))
-    shown: dict[str, object] = {
+    target_shape, output_shape = _aligned_shapes(kind(loss), _shape(target, rows), _shape(output, rows))
+    fact: dict[str, object] = {
         "function": function_name(loss),
         "kind": kind(loss),
         "reduction": {"sum_over_batch_size": "mean"}.get(reduction, reduction),
         "from_logits": from_logits(loss),
-        "output_shape": "x".join(map(str, given)) or "scalar",
-        "target_shape": "x".join(map(str, wanted)) or "scalar",
+        "output_shape": shape_text(output_shape),
+        "target_shape": shape_text(target_shape),
         "output_dtype": _dtype(output),
         "target_dtype": _dtype(target),
         "broadcasts": _broadcasts(target, output),
     }
     if last is not None:
-        shown["after_layers"] = operations(last)
-    return shown
+        fact["after_layers"] = operations(last)
+    return fact
 
 
 def operations(layer: Any) -> list[str]:
     """The operations between the last layer with weights and the loss, the last first."""
     function = activation_of(layer)
-    found = [_OPERATIONS.get(function, function.title())] if function else []
-    own = _LAYER_OPERATIONS.get(layer_kind(type(layer).__name__))
-    return [*found, own] if own else found
+    end_operations = [_OPERATIONS.get(function, function.title())] if function else []
+    layer_operation = _LAYER_OPERATIONS.get(layer_kind(type(layer).__name__))
+    return [*end_operations, layer_operation] if layer_operation else end_operations
 
 
 def _shape(tensor: Any, rows: int) -> list[int | str]:
@@ -103,16 +103,16 @@ def _aligned_shapes(
 
 
 def _dtype(tensor: Any) -> str:
-    found = getattr(tensor.dtype, "name", None)
-    return str(found or tensor.dtype).removeprefix("torch.")
+    name = getattr(tensor.dtype, "name", None)
+    return str(name or tensor.dtype).removeprefix("torch.")
 
 
 def _broadcasts(target: Any, output: Any) -> bool:
     """Keras adds or takes away a last dimension of one; any other difference stretches one to the other."""
-    one, other = list(target.shape), list(output.shape)
-    if not is_real(target) or len(one) != len(other):
+    target_shape, output_shape = list(target.shape), list(output.shape)
+    if not is_real(target) or len(target_shape) != len(output_shape):
         return False
-    return any(a != b and 1 in (a, b) for a, b in zip(one[1:], other[1:], strict=True))
+    return any(a != b and 1 in (a, b) for a, b in zip(target_shape[1:], output_shape[1:], strict=True))
 
 
 def aligned(kind: str, target: Values, output: Values) -> tuple[Values, Values]:

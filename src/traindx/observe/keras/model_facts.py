@@ -25,38 +25,39 @@ _TITLES |= {"relu6": "ReLU6", "leaky_relu": "LeakyReLU", "leakyrelu": "LeakyReLU
 def model_facts(model: Any, names: LayerNames) -> dict[str, Any]:
     """The whole summary of one model; its weights are read as they are now."""
     layers = flattened(model)
-    weighted = [one for one in layers if own_variables(one)]
-    matrices = [one for one in weighted if layer_kind(type(one).__name__) not in ("norm", "embedding")]
-    functions = [name for one in layers if (name := activation_of(one)) and name != "softmax"]
-    kinds = [layer_kind(type(one).__name__) for one in layers]
+    weighted = [layer for layer in layers if own_variables(layer)]
+    matrices = [layer for layer in weighted if layer_kind(type(layer).__name__) not in ("norm", "embedding")]
+    functions = [name for layer in layers if (name := activation_of(layer)) and name != "softmax"]
+    kinds = [layer_kind(type(layer).__name__) for layer in layers]
     frozen = _frozen(layers)
-    dtypes = sorted({str(one.dtype) for one in model.weights})
+    dtypes = sorted({str(variable.dtype) for variable in model.weights})
     return {
         "class": type(model).__name__,
         "parameters": elements(model.weights),
         "trainable": elements(model.trainable_weights),
         "layers": len(matrices),
-        "layer_list": [_layer(one, names) for one in weighted[:_LISTED]],
+        "layer_list": [_layer(layer, names) for layer in weighted[:_LISTED]],
         "activations": dict(Counter(_TITLES.get(name, name.title()) for name in functions)),
         "normalisation": dict(
-            Counter(_norm_name(one) for one in layers if layer_kind(type(one).__name__) == "norm")
+            Counter(_norm_name(layer) for layer in layers if layer_kind(type(layer).__name__) == "norm")
         ),
-        "l2": max((l2_of(one) for one in layers), default=0.0),
-        "dropout": sorted({float(one.rate) for one in layers if _drops(one)}),
+        "l2": max((l2_of(layer) for layer in layers), default=0.0),
+        "dropout": sorted({float(layer.rate) for layer in layers if _drops(layer)}),
         "shared": [],
         "dtypes": {
-            kind: elements([one for one in model.weights if str(one.dtype) == kind]) for kind in dtypes
+            kind: elements([variable for variable in model.weights if str(variable.dtype) == kind])
+            for kind in dtypes
         },
         "frozen": {
             "count": len(frozen),
-            "names": [names.variable(one) for one in frozen[:_NAMED]],
-            "initial": elements([one.kernel for one in layers if _is_frozen_initial(one)]),
+            "names": [names.variable(variable) for variable in frozen[:_NAMED]],
+            "initial": elements([layer.kernel for layer in layers if _is_frozen_initial(layer)]),
             "elements": elements(frozen),
         },
         "embeddings": [
-            {"name": names.layer(one), "size": int(one.input_dim), "width": int(one.output_dim)}
-            for one in layers
-            if hasattr(one, "input_dim") and hasattr(one, "output_dim")
+            {"name": names.layer(layer), "size": int(layer.input_dim), "width": int(layer.output_dim)}
+            for layer in layers
+            if hasattr(layer, "input_dim") and hasattr(layer, "output_dim")
         ][:_NAMED],
         "output_width": _output_width(matrices),
         "recurrent": "recurrent" in kinds,
@@ -68,23 +69,25 @@ def model_facts(model: Any, names: LayerNames) -> dict[str, Any]:
 
 def flattened(model: Any) -> list[Any]:
     """All layers without layers inside, and those that compute by layers of their own, in order."""
-    found = list(model._flatten_layers(include_self=False, recursive=True))
-    return [one for one in found if not one._layers or hasattr(one, "cell") or own_variables(one)] or [model]
+    layers = list(model._flatten_layers(include_self=False, recursive=True))
+    return [
+        layer for layer in layers if not layer._layers or hasattr(layer, "cell") or own_variables(layer)
+    ] or [model]
 
 
 def own_variables(layer: Any) -> list[Any]:
     """Weights of the layer itself; seeds and moving averages are none."""
-    own = [*getattr(layer, "_trainable_variables", ()), *getattr(layer, "_non_trainable_variables", ())]
-    return [one for one in own if "float" in str(one.dtype)]
+    variables = [*getattr(layer, "_trainable_variables", ()), *getattr(layer, "_non_trainable_variables", ())]
+    return [variable for variable in variables if "float" in str(variable.dtype)]
 
 
 def _frozen(layers: list[Any]) -> list[Any]:
     """Variables that could train and do not."""
     return [
-        one
+        variable
         for layer in layers
-        for one in getattr(layer, "_trainable_variables", ())
-        if not layer.trainable or not one.trainable
+        for variable in getattr(layer, "_trainable_variables", ())
+        if not layer.trainable or not variable.trainable
     ]
 
 
@@ -119,13 +122,13 @@ def _norm_name(layer: Any) -> str:
 
 
 def elements(variables: list[Any]) -> int:
-    return int(sum(prod(one.shape) for one in variables))
+    return int(sum(prod(variable.shape) for variable in variables))
 
 
 def _layer(layer: Any, names: LayerNames) -> dict[str, Any]:
     """Name, kind, shape (outputs first, as everywhere) and initial weights."""
     variables = own_variables(layer)
-    weight = max(variables, key=lambda one: len(one.shape))
+    weight = max(variables, key=lambda variable: len(variable.shape))
     kind = layer_kind(type(layer).__name__)
     facts: dict[str, Any] = {"name": names.layer(layer), "type": type(layer).__name__, "kind": kind}
     facts["parameters"] = elements(variables)

@@ -1,4 +1,4 @@
-"""How layers are called: by their path in the model, without the name of the model itself."""
+"""Names of layers: their path in the model, without the name of the model itself."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class LayerNames:
 
     def saw(self, models: Iterable[Any]) -> None:
         """Models that train; a layer without layers inside is none."""
-        for one in models:
-            if getattr(one, "_layers", None):
-                self._models[str(one.name)] = None
+        for model in models:
+            if getattr(model, "_layers", None):
+                self._models[str(model.name)] = None
 
     def short(self, path: str) -> str:
         """Without the model, where there is only one."""

@@ -31,7 +31,7 @@ class StepOutputs:
         self._updates: list[Any] = []
         self._gradients: list[Any] = []
         self._data: dict[str, Any] = {}
-        self._there: Any = None
+        self._arrival: Any = None
 
     def arrived(self, batch: list[Any]) -> None:
         """TensorFlow: the moment at which the batch is there, by its own clock."""
@@ -39,13 +39,13 @@ class StepOutputs:
             import tensorflow
 
             with tensorflow.control_dependencies(batch[:1]):
-                self._there = tensorflow.timestamp()
+                self._arrival = tensorflow.timestamp()
 
     def batch(self, inputs: list[Any]) -> None:
         """What the model is called with."""
         if self._full and inputs and "rows" not in self.scalars:
             self.scalars["rows"] = _rows(inputs[0])
-        real = [one for one in inputs if is_real(one)]
+        real = [tensor for tensor in inputs if is_real(tensor)]
         self.check("input", real)
         if self._full and inputs and "input" not in self._data:
             self._data["input"] = batch_sample((real or inputs)[0])
@@ -55,16 +55,16 @@ class StepOutputs:
         if self._full and "output" not in self._data:
             self._data |= {"target": batch_sample(target), "output": batch_sample(output)}
 
-    def check(self, what: str, tensors: list[Any]) -> None:
+    def check(self, part: str, tensors: list[Any]) -> None:
         """Whether all values are numbers: where a NaN comes from is asked when it has gone by."""
-        name = f"bad/{what}"
+        name = f"bad/{part}"
         if self._wants_activations and self._checks and tensors and name not in self.scalars:
             self.scalars[name] = total(tensors[0])
 
     def activation(self, layer: Any, output: Any) -> None:
         """The output of a layer."""
-        wanted = self._full and self._wants_activations and len(self.activations) < _ACTIVATIONS
-        if not wanted or self._may_fold(output):
+        is_wanted = self._full and self._wants_activations and len(self.activations) < _ACTIVATIONS
+        if not is_wanted or self._may_fold(output):
             return
         sample = activation_sample(output, getattr(layer, "data_format", None) == "channels_first")
         if sample is not None:
@@ -73,8 +73,8 @@ class StepOutputs:
 
     def take_activations(self) -> tuple[Any, ...]:
         """All so far; they leave by another way."""
-        taken, self.activations = tuple(self.activations), []
-        return taken
+        activations, self.activations = tuple(self.activations), []
+        return activations
 
     def update(self, variable: Any, gradient: Any, before: Any, after: Any, scale: Any) -> None:
         """The gradient of a variable, and what the optimizer made of it."""
@@ -88,18 +88,18 @@ class StepOutputs:
         from keras import ops
 
         self.scalar_names = tuple(self.scalars)
-        found: dict[str, Any] = {}
+        outputs: dict[str, Any] = {}
         if self.scalars:
-            found["scalars"] = ops.stack(list(self.scalars.values()))
-        if self._there is not None:
-            found["there"] = self._there
+            outputs["scalars"] = ops.stack(list(self.scalars.values()))
+        if self._arrival is not None:
+            outputs["there"] = self._arrival
         if self._full:
             if self._updates:
-                found["updates"] = ops.stack(self._updates)
-                found["gradients"] = tuple(self._gradients)
-            found["activations"] = tuple(self.activations)
-            found["data"] = dict(self._data)
-        return found
+                outputs["updates"] = ops.stack(self._updates)
+                outputs["gradients"] = tuple(self._gradients)
+            outputs["activations"] = tuple(self.activations)
+            outputs["data"] = dict(self._data)
+        return outputs
 
     def _may_fold(self, output: Any) -> bool:
         """TensorFlow joins factors of products that follow each other, unless somebody looks between them.

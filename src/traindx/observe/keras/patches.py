@@ -38,7 +38,7 @@ class KerasPatches:
         from keras.src.trainers.trainer import Trainer
 
         keras = self.keras
-        trainer = next(one for one in keras.Model.__mro__ if "make_train_function" in vars(one))
+        trainer = next(base for base in keras.Model.__mro__ if "make_train_function" in vars(base))
         places = (
             (trainer, "make_train_function", self._make_train_function),
             (trainer, "fit", self._fit),
@@ -48,8 +48,11 @@ class KerasPatches:
             (keras.losses.Loss, "__call__", self._call_loss),
             (CallbackList, "on_train_begin", self._on_train_begin),
             (CallbackList, "on_epoch_end", self._on_epoch_end),
-            *((one, "apply", self._apply) for one in (BaseOptimizer, LossScaleOptimizer)),
-            *((one, "scale_loss", self._scale_loss) for one in (BaseOptimizer, LossScaleOptimizer)),
+            *((optimizer, "apply", self._apply) for optimizer in (BaseOptimizer, LossScaleOptimizer)),
+            *(
+                (optimizer, "scale_loss", self._scale_loss)
+                for optimizer in (BaseOptimizer, LossScaleOptimizer)
+            ),
         )
         for owner, name, ours in places:
             self.training.guard(name, self.around, owner, name, ours)
@@ -73,10 +76,10 @@ class KerasPatches:
     # KerasSteps.
 
     def _make_train_function(self, theirs: Original, model: Any, force: bool = False) -> Any:
-        known = model.train_function
-        if not self.training.active or (known is not None and not force):
+        existing = model.train_function
+        if not self.training.active or (existing is not None and not force):
             return theirs(model, force)
-        if isinstance(known, TrainFunction):
+        if isinstance(existing, TrainFunction):
             model.train_function = None
         theirs(model, force)
         plain = model.train_function
@@ -105,10 +108,12 @@ class KerasPatches:
         if tap is None or (tap.between and not self._runs_as_written()):
             return theirs(optimizer, grads, trainable_variables)
         gradients = list(grads)
-        known = optimizer._trainable_variables if trainable_variables is None else list(trainable_variables)
-        given = None if trainable_variables is None else known
+        variables = (
+            optimizer._trainable_variables if trainable_variables is None else list(trainable_variables)
+        )
+        argument = None if trainable_variables is None else variables
         step = self.loops.apply if tap.between else _apply_in
-        return step(lambda: theirs(optimizer, gradients, given), optimizer, gradients, list(known))
+        return step(lambda: theirs(optimizer, gradients, argument), optimizer, gradients, list(variables))
 
     def _runs_as_written(self) -> bool:
         """Whether no graph is being traced, and nobody counts this step already."""
@@ -141,8 +146,8 @@ class KerasPatches:
         value = theirs(loss, *args, **kwargs)
         tap = taps.current()
         if tap is not None and type(loss).__name__ != "CompileLoss":
-            given = dict(zip(("y_true", "y_pred"), args, strict=False)) | kwargs
-            compared = given.get("y_true"), given.get("y_pred")
+            arguments = dict(zip(("y_true", "y_pred"), args, strict=False)) | kwargs
+            compared = arguments.get("y_true"), arguments.get("y_pred")
             tap.guarded("losses", tap.saw_loss_call, loss, *compared, value)
         return value
 
@@ -157,13 +162,13 @@ class KerasPatches:
         return loss, (unscaled, (y_pred, tap.leave_gradient()), *state)
 
     def _jax_metrics(
-        self, theirs: Original, model: Any, variables: Any, loss: Any, x: Any, y: Any, y_pred: Any, *more: Any
+        self, theirs: Original, model: Any, variables: Any, loss: Any, x: Any, y: Any, y_pred: Any, *rest: Any
     ) -> Any:
         tap = taps.current()
         if tap is not None:
             y_pred, gathered = y_pred if tap.carries else (y_pred, ())
             tap.guarded("batches", tap.saw_step, loss, x, y, y_pred, gathered)
-        return theirs(model, variables, loss, x, y, y_pred, *more)
+        return theirs(model, variables, loss, x, y, y_pred, *rest)
 
     # `fit` and what it reports.
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from traindx.observe.frameworks import keras_name
+from traindx.observe.frameworks import keras_name, versions
 from traindx.observe.keras import loss_facts
 from traindx.observe.keras.model_facts import elements, model_facts
 from traindx.observe.keras.tap import Tap
@@ -44,9 +43,9 @@ class KerasFacts:
         self._trained: dict[int, weakref.ref[Any]] = {}
         self._phases: list[dict[str, object]] = []
         self._models: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
-        self._kept: list[Any] = []
+        self._kept_models: list[Any] = []
         self._losses: dict[str, dict[str, object]] = {}
-        self._named: dict[int, str] = {}
+        self._optimizer_names: dict[int, str] = {}
         self._optimizers: list[dict[str, Any]] = []
         self._limit: float | None = None
         self._reported_free = False
@@ -54,16 +53,20 @@ class KerasFacts:
 
     def models(self) -> list[Any]:
         """The models that have trained, where they are kept."""
-        return self._kept
+        return self._kept_models
 
     def trains(self, variables: list[Any]) -> None:
         """These variables are trained from now on."""
-        self._trained.update({id(one): weakref.ref(one) for one in variables})
+        self._trained.update({id(variable): weakref.ref(variable) for variable in variables})
 
     def are_new(self, variables: list[Any]) -> bool:
         """Whether others have been trained before, and none of these."""
-        known = [self._trained[id(one)]() is one for one in variables if id(one) in self._trained]
-        return bool(self._trained) and not any(known)
+        matches = [
+            self._trained[id(variable)]() is variable
+            for variable in variables
+            if id(variable) in self._trained
+        ]
+        return bool(self._trained) and not any(matches)
 
     def restart(self, models: list[Any]) -> None:
         """Another training begins: the facts so far are of the one before it."""
@@ -75,51 +78,43 @@ class KerasFacts:
         self._phases = [*self._phases, self.recorder.take(_OF_TRAINING, _SETTINGS_OF_TRAINING)][:_MOST]
         self.recorder.fact("phases", self._phases)
         self.recorder.fact("settings_of_phases", list(_SETTINGS_OF_TRAINING))
-        self._losses, self._named, self._optimizers = {}, {}, []
+        self._losses, self._optimizer_names, self._optimizers = {}, {}, []
         self._reported_free = self._reported_mode = False
 
     def begins(self, models: list[Any], optimizers: list[Any]) -> None:
         """The first step is about to be taken: weights are still as they were initialised."""
         recorder, names = self.recorder, self.training.names
         names.saw(models)
-        for one in models[:8]:
-            if not self._models.get(one, {}).get("parameters"):  # new, or not built when it was seen first
-                self._models[one] = model_facts(one, names)
+        for model in models[:8]:
+            if not self._models.get(model, {}).get("parameters"):  # new, or not built when it was seen first
+                self._models[model] = model_facts(model, names)
         if self.training.keeps_models:
-            self._kept = list({id(one): one for one in (*self._kept, *models)}.values())
-        facts = [self._models[one] for one in models[:8]] or list(self._models.values())
-        for one in optimizers:
-            if id(one) not in self._named and len(self._optimizers) < _MOST:
-                self._optimizers.append(optimizer_facts(one) | {"name": self._name(one, models)})
-                self._named[id(one)] = str(self._optimizers[-1]["name"])
-        shown = self._optimizers
+            self._kept_models = list({id(model): model for model in (*self._kept_models, *models)}.values())
+        facts = [self._models[model] for model in models[:8]] or list(self._models.values())
+        for optimizer in optimizers:
+            if id(optimizer) not in self._optimizer_names and len(self._optimizers) < _MOST:
+                self._optimizers.append(optimizer_facts(optimizer) | {"name": self._name(optimizer, models)})
+                self._optimizer_names[id(optimizer)] = str(self._optimizers[-1]["name"])
+        optimizer_list = self._optimizers
         recorder.fact("models", facts)
-        recorder.fact("optimizers", [dict(one) for one in shown])
-        libraries = self._libraries()
+        recorder.fact("optimizers", [dict(fact) for fact in optimizer_list])
+        libraries: dict[str, object] = {"keras_backend": self.training.backend} | versions(_LIBRARIES)
         recorder.fact("libraries", libraries)
         name = keras_name(str(libraries.get("keras", "3")), self.training.backend)
         recorder.framework = (
             f"{name}: loss, learning rate, gradients, updates, activations and batches were recorded"
         )
         recorder.fact("framework", {"name": name})
-        for name, value in settings_of(facts, shown).items():
+        for name, value in settings_of(facts, optimizer_list).items():
             recorder.setting(name, value)
         self._clipping(optimizers[0] if optimizers else None)
         self._schedule(optimizers[0] if optimizers else None)
 
     def _name(self, optimizer: Any, models: list[Any]) -> str:
         """What the model calls it, else what Keras does."""
-        held = [name for one in models for name, value in vars(one).items() if value is optimizer]
-        name = next((name for name in held if not name.startswith("_") and name != "optimizer"), "")
+        attributes = [name for model in models for name, value in vars(model).items() if value is optimizer]
+        name = next((name for name in attributes if not name.startswith("_") and name != "optimizer"), "")
         return name or str(optimizer.name)
-
-    def _libraries(self) -> dict[str, object]:
-        found: dict[str, object] = {"keras_backend": self.training.backend}
-        for name in _LIBRARIES:
-            version = getattr(sys.modules.get(name), "__version__", None)
-            if isinstance(version, str):
-                found[name] = version
-        return found
 
     def _clipping(self, optimizer: Any) -> None:
         self._limit = None
@@ -141,40 +136,43 @@ class KerasFacts:
         schedule = getattr(optimizer, "_learning_rate", None)
         if schedule is not None and hasattr(schedule, "get_config") and callable(schedule):
             config = {
-                key: one for key, one in schedule.get_config().items() if isinstance(one, int | float | str)
+                key: value
+                for key, value in schedule.get_config().items()
+                if isinstance(value, int | float | str)
             }
             self.recorder.fact("schedulers", [{"class": type(schedule).__name__, **config}])
             self.recorder.setting("schedule", type(schedule).__name__)
 
     def step(self, tap: Tap, out: dict[str, Any]) -> None:
         """What a traced step shows: loss functions, and what its optimizers change."""
-        numbers = (
-            dict(zip(tap.scalar_names, host(out["scalars"]).tolist(), strict=True))
-            if "scalars" in out
-            else {}
-        )
+        numbers = tap.numbers(out["scalars"]) if "scalars" in out else {}
         self._losses_of(tap, int(numbers.get("rows") or 0))
         if tap.modes == {False} and not self._reported_mode:
             self._reported_mode = True
             self.recorder.event("mode", "the model is trained in eval mode", {"training": False})
-        held = {id(one) for variables in tap.held for one in variables}
-        inside = {id(one): one for model in tap.models() for one in model.trainable_variables}
-        free = [one for key, one in inside.items() if key not in held]
-        missing = [self.training.names.variable(one) for one in free][:200]
-        for optimizer, variables in zip(tap.optimizers, tap.held, strict=True):
+        held_ids = {id(variable) for variables in tap.optimizer_variables for variable in variables}
+        inside = {id(variable): variable for model in tap.models() for variable in model.trainable_variables}
+        free = [variable for key, variable in inside.items() if key not in held_ids]
+        missing = [self.training.names.variable(variable) for variable in free][:200]
+        for optimizer, variables in zip(tap.optimizers, tap.optimizer_variables, strict=True):
             fact = next(
-                (one for one in self._optimizers if one["name"] == self._named.get(id(optimizer))), None
+                (
+                    entry
+                    for entry in self._optimizers
+                    if entry["name"] == self._optimizer_names.get(id(optimizer))
+                ),
+                None,
             )
             if fact is not None:
                 fact |= {"parameters": len(variables), "elements": elements(variables), "not_held": missing}
-        self.recorder.fact("optimizers", [dict(one) for one in self._optimizers])
+        self.recorder.fact("optimizers", [dict(fact) for fact in self._optimizers])
         self._reach(tap, free, missing)
         if missing and len(self._optimizers) == 1 and not self._reported_free:
             self._reported_free = True
-            shown = ", ".join(missing[:6]) + (" ..." if len(missing) > 6 else "")
+            listing = ", ".join(missing[:6]) + (" ..." if len(missing) > 6 else "")
             self.recorder.event(
                 "parameters_not_in_optimizer",
-                f"trainable but in no optimizer: {shown}",
+                f"trainable but in no optimizer: {listing}",
                 {"parameters": missing[:100]},
             )
 
@@ -182,11 +180,11 @@ class KerasFacts:
         """What is behind the loss, compared with what the only optimizer holds."""
         if len(self._optimizers) != 1:
             return
-        held = [one for variables in tap.held for one in variables]
+        held_variables = [variable for variables in tap.optimizer_variables for variable in variables]
         reach = {
-            "parameters": len(held) + len(names),
-            "elements": elements(held) + elements(free),
-            "held": len(held),
+            "parameters": len(held_variables) + len(names),
+            "elements": elements(held_variables) + elements(free),
+            "held": len(held_variables),
             "free": names,
             "free_elements": elements(free),
             "outside": 0,
@@ -211,7 +209,10 @@ class KerasFacts:
 
     def optimizer_names(self, tap: Tap) -> list[str]:
         """How the optimizers of a step are called in the recording."""
-        return [self._named.get(id(one), str(getattr(one, "name", "optimizer"))) for one in tap.optimizers]
+        return [
+            self._optimizer_names.get(id(optimizer), str(getattr(optimizer, "name", "optimizer")))
+            for optimizer in tap.optimizers
+        ]
 
     def end(self) -> None:
         """What only the end shows."""
@@ -219,10 +220,7 @@ class KerasFacts:
         for key, value in batches.facts().items():
             if value:
                 recorder.fact(key, value)
-        budget = recorder.budget
-        recorder.fact(
-            "overhead", {"own_seconds": round(budget.spent, 3), "seconds": round(recorder.now(), 3)}
-        )
+        recorder.record_overhead()
 
 
 def optimizer_facts(optimizer: Any) -> dict[str, Any]:
@@ -261,10 +259,10 @@ def settings_of(models: list[dict[str, Any]], optimizers: list[dict[str, Any]]) 
     if optimizers:
         settings |= {"optimizer": optimizers[0]["class"]} | optimizers[0]["groups"][0]
     if models:
-        settings["model"] = " + ".join(one["class"] for one in models)
-        settings["model_parameters"] = sum(one["parameters"] for one in models)
-        settings["trainable_parameters"] = sum(one["trainable"] for one in models)
-    l2 = max((one["l2"] for one in models), default=0.0)
+        settings["model"] = " + ".join(model["class"] for model in models)
+        settings["model_parameters"] = sum(model["parameters"] for model in models)
+        settings["trainable_parameters"] = sum(model["trainable"] for model in models)
+    l2 = max((model["l2"] for model in models), default=0.0)
     if l2 and "weight_decay" not in settings:
         settings["weight_decay"] = 2 * l2  # as the gradient has it
     if len(models) == 1:

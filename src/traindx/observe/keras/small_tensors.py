@@ -27,11 +27,11 @@ def activation_sample(tensor: Any, channels_first: bool) -> Any:
     units = shape[unit]
     if not units:
         return None
-    kept = min(units, _UNITS)
-    rows = max(_LEAST, min(_ROWS, _ELEMENTS // kept))
-    others = [axis for axis in range(1, len(shape)) if axis != unit]
-    batch = rows if not others else max(4, min(32, rows // 4))
-    along = max(1, round((rows / batch) ** (1 / len(others)))) if others else 1
+    unit_count = min(units, _UNITS)
+    rows = max(_LEAST, min(_ROWS, _ELEMENTS // unit_count))
+    other_axes = [axis for axis in range(1, len(shape)) if axis != unit]
+    batch = rows if not other_axes else max(4, min(32, rows // 4))
+    along = max(1, round((rows / batch) ** (1 / len(other_axes)))) if other_axes else 1
     places: list[slice] = []
     for axis, size in enumerate(shape):
         if axis == 0:
@@ -82,8 +82,8 @@ def update_numbers(gradient: Any, before: Any, after: Any, scale: Any) -> tuple[
     weights, new = ops.cast(before, "float32"), ops.cast(after, "float32")
     weight, change = ops.sum(ops.square(weights)), ops.sum(ops.square(new - weights))
     if gradient is None:
-        none = ops.full((3,), float("nan"), dtype="float32")
-        return ops.concatenate([none, ops.stack([weight, change])]), ops.zeros((1,), dtype="float32")
+        no_gradient = ops.full((3,), float("nan"), dtype="float32")
+        return ops.concatenate([no_gradient, ops.stack([weight, change])]), ops.zeros((1,), dtype="float32")
     # Of an embedding only the rows that were used have a gradient.
     sparse = type(gradient).__name__ == "IndexedSlices"
     values = ops.cast(gradient.values if sparse else gradient, "float32")

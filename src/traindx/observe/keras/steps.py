@@ -6,49 +6,35 @@ import math
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from traindx.observe.budget import UNDERCOUNT
+from traindx.observe.call_steps import ALL_ROWS, OTHERS_MOST, CallSteps, Row
 from traindx.observe.clock import perf_counter, wall_clock
-from traindx.observe.early_steps import EarlySteps
 from traindx.observe.keras import loss_facts
-from traindx.observe.keras.batches import SampledBatches
+from traindx.observe.keras.batches import KerasBatches
 from traindx.observe.keras.layer_statistics import LayerOutputs, LayerUpdates
 from traindx.observe.keras.tap import Tap
 from traindx.observe.keras.tensors import host, host_all
-from traindx.observe.process_memory import resident_bytes
+from traindx.observe.untrained import SAMPLES_NEEDED
 
 if TYPE_CHECKING:
     from traindx.observe.keras.process import KerasTraining
 
-Row = dict[str, object]
 _WAITING = "scalars"
 _ROWS_DEFERRED = 100_000
-_STEPS_WITHOUT_GRADIENT = 3
-_MEMORY_EVERY = 1.0
-_ALL_ROWS = 200
-# So many steps of other optimizers in a row: the first one does not train any more.
-_OTHERS = 12
 
 
-class KerasSteps:
+class KerasSteps(CallSteps):
     """Counts steps. Numbers of a step stay on their device until the recording is written."""
 
     def __init__(self, training: KerasTraining) -> None:
+        super().__init__(training.recorder)
         self.training = training
-        self.recorder = training.recorder
         self.updates = LayerUpdates(training.names)
         self.activations = LayerOutputs(training.names)
-        self.batches = SampledBatches()
-        self._early = EarlySteps()
+        self.batches = KerasBatches()
         self._lead: weakref.ref[Any] | None = None
         self._fitted: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._ended: float | None = None
-        self._memory_read = -math.inf
-        self._reported: set[str] = set()
-        self.taken = 0
-        self._waiting: list[Row] = []
         self._shortest = math.inf
-        self._last_row = 0
-        self._others = 0
+        self._other_steps = 0
         self.recorder.before_flush.append(self.settle)
 
     def full_next(self) -> bool:
@@ -62,15 +48,15 @@ class KerasSteps:
         """Whether a step of this optimizer is one of the training, rather than a part of one."""
         lead = self._lead() if self._lead is not None else None
         if lead is None or lead is optimizer:
-            self._others = 0
+            self._other_steps = 0
             return True
         # Another model trains by now, or the same one by another optimizer.
-        self._others += 1
-        return self._others > _OTHERS
+        self._other_steps += 1
+        return self._other_steps > OTHERS_MOST
 
     def paused(self) -> None:
         """Something else than training went on: the time until the next step says nothing of it."""
-        self._ended = None
+        self._last_end = None
 
     def done(
         self, tap: Tap, out: dict[str, Any], began: float, *, traced: bool, count: int = 1, wait: float = 0.0
@@ -80,14 +66,14 @@ class KerasSteps:
         recorder, budget = self.recorder, self.recorder.budget
         self._new_training(tap)
         recorder.step += count
-        if not tap.full and recorder.step - self._last_row < budget.stride and recorder.step > _ALL_ROWS:
-            self._finish(tap, now, now - began, traced)
+        if not tap.full and recorder.step - self._last_row < budget.stride and recorder.step > ALL_ROWS:
+            self._finish(tap.full, now, now - began, traced)
             return
         self._last_row = recorder.step
-        since = self._ended if self._ended is not None else began
+        since = self._last_end if self._last_end is not None else began
         seconds = (now - since) / count
         row: Row = {"t": recorder.now(), "step": recorder.step, "data_wait_s": wait / count}
-        if self._ended is not None and not traced and not (tap.full and budget.samples.cost > seconds / 4):
+        if self._last_end is not None and not traced and not (tap.full and budget.samples.cost > seconds / 4):
             row["step_s"] = seconds
         if "scalars" in out:
             row[_WAITING] = (tap, out["scalars"])
@@ -101,30 +87,19 @@ class KerasSteps:
             if recorder.step >= _ROWS_DEFERRED:
                 self.settle([])
         recorder.push(row)
-        self._finish(tap, now, now - since, traced)
+        self._finish(tap.full, now, now - since, traced)
 
-    def _waited(self, there: float, seconds: float) -> float:
+    def _waited(self, arrival: float, seconds: float) -> float:
         """From the call of the function until its batch was there, beyond the shortest such time."""
-        waited = min(seconds, max(0.0, there - (wall_clock() - seconds)))
+        waited = min(seconds, max(0.0, arrival - (wall_clock() - seconds)))
         self._shortest = min(self._shortest, waited)
         return waited - self._shortest
 
-    def _finish(self, tap: Tap, now: float, seconds: float, traced: bool) -> None:
-        recorder = self.recorder
-        own = perf_counter() - now
-        if not traced:
-            recorder.budget.step(seconds, UNDERCOUNT * own, tap.full)
-        before = perf_counter()
-        recorder.tick(before)
-        recorder.budget.wrote(perf_counter() - before)
-        self._ended = perf_counter()
-        recorder.check_stop()
-
     def model_begins(self, model: Any) -> None:
         """`fit` of a model is called: what it is given is of another training, where the model is another."""
-        known, optimizer = model in self._fitted, model.optimizer
+        was_fitted, optimizer = model in self._fitted, model.optimizer
         self._fitted.add(model)
-        if optimizer is not None and not known:
+        if optimizer is not None and not was_fitted:
             # A model without weights yet has not trained before.
             variables = model.trainable_variables if model.built else []
             self._begin_another(variables, [model], str(model.name))
@@ -132,10 +107,10 @@ class KerasSteps:
     def _new_training(self, tap: Tap) -> None:
         """The first optimizer's steps are counted; one of another model begins a training of its own."""
         lead = self._lead() if self._lead is not None else None
-        if not tap.optimizers or any(one is lead for one in tap.optimizers):
+        if not tap.optimizers or any(optimizer is lead for optimizer in tap.optimizers):
             return
         optimizer = tap.optimizers[0]
-        variables = [one for held in tap.held for one in held]
+        variables = [variable for group in tap.optimizer_variables for variable in group]
         if self._lead is None:
             self.training.facts.trains(variables)
         elif not self._begin_another(variables, tap.roots, str(optimizer.name)):
@@ -144,15 +119,15 @@ class KerasSteps:
 
     def _begin_another(self, variables: list[Any], models: list[Any], name: str) -> bool:
         facts = self.training.facts
-        another = facts.are_new(variables)
-        if another:
+        is_new = facts.are_new(variables)
+        if is_new:
             facts.restart(models)
             self.recorder.event("new_training", f"{name} trains another model; steps are counted anew")
             self.recorder.restart()
             self.batches.restart()
             self._lead, self._last_row = None, 0
         facts.trains(variables)
-        return another
+        return is_new
 
     # Rows.
 
@@ -166,7 +141,7 @@ class KerasSteps:
                 self._expand(row, *waiting)
 
     def _expand(self, row: Row, tap: Tap, scalars: Any) -> None:
-        numbers: dict[str, float] = dict(zip(tap.scalar_names, host(scalars).tolist(), strict=True))
+        numbers = tap.numbers(scalars)
         names = self.training.facts.optimizer_names(tap)
         losses = [number for number in range(len(names)) if f"loss/{number}" in numbers]
         lead = self._lead() if self._lead is not None else None
@@ -179,17 +154,10 @@ class KerasSteps:
             row.update({f"loss/{names[number]}": numbers[f"loss/{number}"] for number in losses})
         self.training.critical.saw(row, tap, numbers)
 
-    def _memory(self, row: Row, now: float) -> None:
-        if now - self._memory_read >= _MEMORY_EVERY:
-            self._memory_read = now
-            resident = resident_bytes()
-            if resident is not None:
-                row["rss_bytes"] = resident
-
     # Samples.
 
     def _sample(self, tap: Tap, out: dict[str, Any], row: Row, seconds: float, traced: bool) -> None:
-        began, budget = perf_counter(), self.recorder.budget
+        began = perf_counter()
         groups: dict[str, dict[str, object]] = {}
         arrays = host_all(out)
         self._waiting.append(row)
@@ -201,25 +169,15 @@ class KerasSteps:
             "batches",
             lambda: groups.update(self.batches.groups(arrays.get("data", {}), kind, self.recorder.step)),
         )
-        numbers = (
-            dict(zip(tap.scalar_names, arrays["scalars"].tolist(), strict=True))
-            if "scalars" in arrays
-            else {}
-        )
+        numbers = tap.numbers(arrays["scalars"]) if "scalars" in arrays else {}
         loss, fitted = numbers.get("loss/0"), numbers.get("fitted")
         if loss is not None and fitted and "output" in groups and math.isfinite(loss / fitted):
             groups["output"]["backward_ratio"] = loss / fitted
         if groups:
             self.recorder.sample(groups)
-        self.taken += 1
-        own = perf_counter() - began
-        usual = budget.usual
-        if budget.samples.can_pay() or not budget.norms.can_pay():
-            budget.sampled(own, own if traced else seconds + own)
-        else:
-            budget.spent += own
-            budget.norms.pay(max(UNDERCOUNT * own, seconds + own - usual if usual and not traced else 0.0))
-        if self.taken == _STEPS_WITHOUT_GRADIENT or self.taken % 16 == 0:
+        self.sample_count += 1
+        self._pay_for_sample(perf_counter() - began, seconds, traced)
+        if self.sample_count == SAMPLES_NEEDED or self.sample_count % 16 == 0:
             self.training.guard("layers", self._report_untrained)
 
     def _layers(self, tap: Tap, arrays: dict[str, Any], groups: dict[str, Any], row: Row) -> None:
@@ -243,19 +201,10 @@ class KerasSteps:
             groups["activation"] = statistics
 
     def _report_untrained(self) -> None:
-        """Variables that got no gradient in any sample so far, once for each set."""
         without = self.updates.without
-        key = ",".join(without)
-        if without and key not in self._reported:
-            self._reported.add(key)
-            names = list(without)
-            shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-            self.recorder.event(
-                "no_gradient",
-                f"no gradient reached {shown} in {self.taken} samples",
-                {
-                    "layers": names[:100],
-                    "cut_off": [name for name, none in without.items() if none][:200],
-                    "reached": len(self.updates.reached),
-                },
-            )
+        self._untrained.report(
+            list(without),
+            [name for name, is_none in without.items() if is_none],
+            reached=len(self.updates.reached),
+            samples=self.sample_count,
+        )

@@ -40,31 +40,33 @@ def suspect(loss: Any) -> str:
 
 def stretched(loss: Any) -> list[dict[str, str]]:
     """Where numbers of N samples, as (N, 1) and (N,), become a table of N by N without being asked to."""
-    found = []
+    stretches = []
     for op in _behind(loss):
         if op.type not in _COMPARES or len(op.inputs) != 2 or not _written_by_script(op):
             continue
-        shapes = sorted((one.shape.as_list() if one.shape.rank else [] for one in op.inputs), key=len)
+        shapes = sorted(
+            (tensor.shape.as_list() if tensor.shape.rank else [] for tensor in op.inputs), key=len
+        )
         if (
-            [len(one) for one in shapes] == [1, 2]
+            [len(shape) for shape in shapes] == [1, 2]
             and shapes[1][1] == 1
             and 1 not in (shapes[0][0], shapes[1][0])
         ):
-            found.append({"operation": op.type, "from": "Nx1", "to": "NxN"})
-    return found[:4]
+            stretches.append({"operation": op.type, "from": "Nx1", "to": "NxN"})
+    return stretches[:4]
 
 
 def _behind(loss: Any) -> Iterator[Any]:
     """Operations behind a loss, the nearest first."""
     waiting: list[Any] = [loss.op]
-    seen: set[str] = set()
-    while waiting and len(seen) < _MOST:
+    visited: set[str] = set()
+    while waiting and len(visited) < _MOST:
         op = waiting.pop(0)
-        if op.name in seen:
+        if op.name in visited:
             continue
-        seen.add(op.name)
+        visited.add(op.name)
         yield op
-        waiting += [one.op for one in op.inputs]
+        waiting += [tensor.op for tensor in op.inputs]
 
 
 def _written_by_script(op: Any) -> bool:
@@ -85,6 +87,6 @@ def _folders() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
     import traindx
 
-    roots = [str(Path(one.__file__ or "").parent) for one in (keras, traindx, contextlib)]
+    roots = [str(Path(module.__file__ or "").parent) for module in (keras, traindx, contextlib)]
     roots += [str(Path(str(sys.modules["tensorflow"].__file__)).parent), "<"]
     return tuple(roots), tuple(str(Path(roots[0]) / "src" / part) for part in _INSIDE)

@@ -1,4 +1,4 @@
-"""What one training step shows of itself, gathered while it is traced or run.
+"""The measurements of one training step, gathered while it is traced or run.
 
 A tap is open for the thread in which the step is traced. The patched methods of Keras hand it tensors; `out`
 gives small tensors that leave the step as ordinary outputs, so that nothing is called back from a graph, no
@@ -14,7 +14,16 @@ from typing import Any
 
 from traindx.observe.keras.outputs_of_step import StepOutputs, is_sampled
 from traindx.observe.keras.suspects import stretched, suspect
-from traindx.observe.keras.tensors import call_mode, flat, is_real, number, scope_of, tape_records, untracked
+from traindx.observe.keras.tensors import (
+    call_mode,
+    flat,
+    host,
+    is_real,
+    number,
+    scope_of,
+    tape_records,
+    untracked,
+)
 
 _MOST = 16
 _MODAL = frozenset("Dropout SpatialDropout1D SpatialDropout2D GaussianDropout BatchNormalization".split())
@@ -63,13 +72,13 @@ class Tap:
         self.listens = listens
         self.scope = scope_of()
         self.optimizers: list[Any] = []
-        self.held: list[list[Any]] = []
+        self.optimizer_variables: list[list[Any]] = []
         self.roots: list[Any] = []
         self.last_layer: Any = None
         self.losses: list[tuple[Any, Any, Any]] = []
         # Whether layers that act otherwise in training were called as in training.
         self.modes: set[bool] = set()
-        self._asked = False
+        self._training_requested = False
         # The operation of the script's own that is most likely to make NaN, and tables of samples by samples.
         self.suspect = ""
         self.stretched: list[dict[str, str]] = []
@@ -106,6 +115,10 @@ class Tap:
         """Everything as one structure of tensors."""
         return self.outputs.out()
 
+    def numbers(self, scalars: Any) -> dict[str, float]:
+        """The scalars that left the step, by name."""
+        return dict(zip(self.scalar_names, host(scalars).tolist(), strict=True))
+
     def mine(self, tensor: Any) -> bool:
         """Whether a tensor can leave with this step: not one of a loop, a branch or a model being built."""
         if type(tensor).__name__ == "KerasTensor":
@@ -114,14 +127,14 @@ class Tap:
 
     def models(self) -> list[Any]:
         """The models that were called, each once."""
-        return list({id(one): one for one in self.roots if one.weights}.values())
+        return list({id(model): model for model in self.roots if model.weights}.values())
 
-    def guarded(self, what: str, call: Callable[..., None], *args: Any) -> None:
+    def guarded(self, probe: str, call: Callable[..., None], *args: Any) -> None:
         try:
             with untracked():
                 call(*args)
         except Exception as error:
-            self._failed(what, error)
+            self._failed(probe, error)
 
     # Called by the patches.
 
@@ -130,10 +143,10 @@ class Tap:
         if self._depth:
             return call()
         if self._inside == 0:
-            self._asked = mode is True
+            self._training_requested = mode is True
             self.guarded("batches", self._saw_model, layer, inputs)
         elif type(layer).__name__ in _MODAL:
-            self.modes.add(self._asked or bool(call_mode() if mode is None else mode))
+            self.modes.add(self._training_requested or bool(call_mode() if mode is None else mode))
         self._inside += 1
         try:
             output = call()
@@ -145,7 +158,7 @@ class Tap:
     def begins(self, batch: Any) -> None:
         """TensorFlow: the moment at which the batch of this step is there, by its own clock."""
         if self.scope is not None:
-            self.outputs.arrived([one for one in flat(batch) if self.mine(one)])
+            self.outputs.arrived([tensor for tensor in flat(batch) if self.mine(tensor)])
 
     def saw_loss(self, loss: Any, *, unscaled: bool = False) -> None:
         """The loss of the step before it is scaled, or what Keras computed as such."""
@@ -157,26 +170,28 @@ class Tap:
     def saw_target(self, target: Any, sources: Iterable[Any]) -> None:
         """A gradient tape is asked for the gradients of `target`."""
         if self._depth == 0 and self.mine(target):
-            self._targets.append((target, {id(one) for one in flat(sources)}))
+            self._targets.append((target, {id(source) for source in flat(sources)}))
             del self._targets[:-_MOST]
 
     def saw_loss_call(self, function: Any, targets: Any, outputs: Any, value: Any) -> None:
         """A loss function of Keras was called."""
         if self._depth:
             return
-        wanted, given = flat(targets), flat(outputs)
-        if len(wanted) != 1 or len(given) != 1 or not self.mine(given[0]):
+        flat_targets, flat_outputs = flat(targets), flat(outputs)
+        if len(flat_targets) != 1 or len(flat_outputs) != 1 or not self.mine(flat_outputs[0]):
             return
         if len(self.losses) < _MOST:
-            self.losses.append((function, wanted[0], given[0]))
+            self.losses.append((function, flat_targets[0], flat_outputs[0]))
         if self.functional or self.listens:
             return
         if self.mine(value):
             self._fitted.append(value)
-        self.outputs.check("output", [given[0]])
-        self.outputs.check("target", [wanted[0]] if self.mine(wanted[0]) and is_real(wanted[0]) else [])
-        if self.mine(wanted[0]):
-            self.outputs.compared(wanted[0], given[0])
+        self.outputs.check("output", [flat_outputs[0]])
+        self.outputs.check(
+            "target", [flat_targets[0]] if self.mine(flat_targets[0]) and is_real(flat_targets[0]) else []
+        )
+        if self.mine(flat_targets[0]):
+            self.outputs.compared(flat_targets[0], flat_outputs[0])
 
     def apply(
         self, optimizer: Any, gradients: list[Any], variables: list[Any], call: Callable[[], Any]
@@ -184,15 +199,15 @@ class Tap:
         """Around `Optimizer.apply`: gradients as they come, weights before and after."""
         if self._depth or not variables:
             return call()
-        before: list[Any] = []
-        self.guarded("layers", self._before, optimizer, variables, before)
+        old_weights: list[Any] = []
+        self.guarded("layers", self._before, optimizer, variables, old_weights)
         self._depth += 1
         try:
             result = call()
         finally:
             self._depth -= 1
-        if before:
-            self.guarded("layers", self._after, optimizer, gradients, variables, before)
+        if old_weights:
+            self.guarded("layers", self._after, optimizer, gradients, variables, old_weights)
         return result
 
     # JAX.
@@ -222,25 +237,25 @@ class Tap:
         self._saw_inputs(inputs)
 
     def _saw_inputs(self, inputs: Any) -> None:
-        self.outputs.batch([one for one in flat(inputs) if self.mine(one)])
+        self.outputs.batch([tensor for tensor in flat(inputs) if self.mine(tensor)])
 
     def _saw_output(self, layer: Any, output: Any) -> None:
-        outputs = [one for one in flat(output) if self.mine(one) and is_real(one)]
+        outputs = [tensor for tensor in flat(output) if self.mine(tensor) and is_real(tensor)]
         if not outputs or not is_sampled(layer):
             return
         self.last_layer = layer
         if self.inside_gradient or not self.functional:
             self.outputs.activation(layer, outputs[0])
 
-    def _before(self, optimizer: Any, variables: list[Any], before: list[Any]) -> None:
+    def _before(self, optimizer: Any, variables: list[Any], old_weights: list[Any]) -> None:
         key = f"{len(self.optimizers)}"
         self.optimizers.append(optimizer)
-        self.held.append(variables)
+        self.optimizer_variables.append(variables)
         if self.listens or scope_of() is not self.scope:  # in a loop of the function: counted, not seen
             return
         scalars = self.outputs.scalars
         scalars[f"lr/{key}"] = number(optimizer.learning_rate)
-        smallest = min(variables, key=lambda one: prod(one.shape))
+        smallest = min(variables, key=lambda variable: prod(variable.shape))
         self.outputs.check("weights", [smallest.value if hasattr(smallest, "path") else smallest])
         loss = self._loss_of(variables)
         if loss is not None:
@@ -252,20 +267,26 @@ class Tap:
         if self.full:
             from keras import ops
 
-            before += [ops.copy(one.value if hasattr(one, "path") else one) for one in variables]
+            old_weights += [
+                ops.copy(variable.value if hasattr(variable, "path") else variable) for variable in variables
+            ]
 
     def _loss_of(self, variables: list[Any]) -> Any:
         """What these variables were differentiated for; a scaled loss is taken before it was scaled."""
         if self._unscaled:
             return self._loss
-        ours = {id(one) for one in variables} | {id(getattr(one, "value", None)) for one in variables}
+        ours = {id(variable) for variable in variables} | {
+            id(getattr(variable, "value", None)) for variable in variables
+        }
         fitting = [target for target, sources in self._targets if sources & ours]
         if fitting:
             return fitting[-1]
         return self._targets[-1][0] if self._targets else self._loss
 
-    def _after(self, optimizer: Any, gradients: list[Any], variables: list[Any], before: list[Any]) -> None:
+    def _after(
+        self, optimizer: Any, gradients: list[Any], variables: list[Any], old_weights: list[Any]
+    ) -> None:
         scale = optimizer.dynamic_scale if hasattr(optimizer, "dynamic_scale") else None
-        for variable, gradient, weights in zip(variables, gradients, before, strict=True):
-            after = variable.value if hasattr(variable, "path") else variable
-            self.outputs.update(variable, gradient, weights, after, scale)
+        for variable, gradient, weights in zip(variables, gradients, old_weights, strict=True):
+            new_weights = variable.value if hasattr(variable, "path") else variable
+            self.outputs.update(variable, gradient, weights, new_weights, scale)

@@ -1,4 +1,4 @@
-"""The few questions to tensors whose answer depends on the backend of Keras."""
+"""The few properties of tensors that depend on the backend of Keras."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def flat(structure: Any) -> list[Any]:
     """All tensors of nested lists, tuples and mappings."""
     from keras import tree
 
-    return [one for one in tree.flatten(structure) if one is not None]
+    return [leaf for leaf in tree.flatten(structure) if leaf is not None]
 
 
 def is_real(tensor: Any) -> bool:
@@ -91,7 +91,7 @@ def host(tensor: Any) -> Values:
 def host_all(structure: Any) -> Any:
     """The same structure with arrays."""
     if isinstance(structure, dict):
-        return {key: host_all(one) for key, one in structure.items()}
+        return {key: host_all(value) for key, value in structure.items()}
     if isinstance(structure, tuple | list):
-        return tuple(host_all(one) for one in structure)
+        return tuple(host_all(value) for value in structure)
     return host(structure)

@@ -1,4 +1,4 @@
-"""Train functions with a second sight: the same step built again, with numbers among its outputs.
+"""Instrumented train functions: the same step built again, with measurements among its outputs.
 
 The *light* twin also returns loss and learning rate, the *full* one small tensors of layers, weights and the
 batch. Which one runs is chosen call by call, so that a sample costs something only in its own step.
@@ -59,15 +59,15 @@ class Twins:
         training = self.training
         sampled = training.steps.full_next() if self.trusted else False
         twin = self.full if sampled else self.light
-        before, began = twin.traces, perf_counter()
+        traces_before, began = twin.traces, perf_counter()
         _busy.now = True
         try:
-            found, out = split(call(twin.function))
+            result, out = split(call(twin.function))
         finally:
             _busy.now = False
-        traced, tap = twin.traces > before, twin.tap
+        traced, tap = twin.traces > traces_before, twin.tap
         if tap is None:
-            return found
+            return result
         if traced:
             training.guard("facts", training.facts.step, tap, out)
             self._judge(twin)
@@ -75,7 +75,7 @@ class Twins:
                 why = "the optimizer steps inside a loop of a tf.function: steps are counted, no more is seen"
                 training.recorder.unseen("loss", why)
         training.stepped(tap, out, began, traced=traced, count=count())
-        return found
+        return result
 
     def _judge(self, twin: Twin) -> None:
         if twin is self.light:
@@ -85,11 +85,11 @@ class Twins:
                 self.training.recorder.unseen("layers", why)
 
 
-def split(found: Any) -> tuple[Any, Any]:
+def split(result: Any) -> tuple[Any, Any]:
     """What the script's own step returned, and what is ours."""
-    if isinstance(found, tuple):  # JAX: logs and state
-        return (found[0][LOGS], *found[1:]), found[0][OURS]
-    return found[LOGS], found[OURS]
+    if isinstance(result, tuple):  # JAX: logs and state
+        return (result[0][LOGS], *result[1:]), result[0][OURS]
+    return result[LOGS], result[OURS]
 
 
 class TrainFunction:
@@ -100,7 +100,7 @@ class TrainFunction:
         self.twins = twins
         self.model = model
         self.plain = plain
-        self._begun = False
+        self._has_begun = False
 
     def __deepcopy__(self, memo: object) -> None:
         """A copy of a model makes a function of its own."""
@@ -112,9 +112,9 @@ class TrainFunction:
         training = self.training
         if not training.active:
             return self.plain(*args)
-        first = not self._begun
+        first = not self._has_begun
         if first:
-            self._begun = True
+            self._has_begun = True
             self._begin()
         try:
             return self.twins.run(lambda function: function(*args), self._count)
@@ -156,21 +156,21 @@ def train_function(
 
     def run(full: bool) -> Twin:
         """PyTorch: nothing is traced, the step is looked up at each call."""
-        made = Twin(plain)
+        new_twin = Twin(plain)
 
         def tapped(*args: Any) -> Any:
             with training.tap(full) as tap:
                 logs = plain(*args)
             out = tap.out()
             tap.roots.insert(0, model)
-            made.tap, made.traces = tap, 1
+            new_twin.tap, new_twin.traces = tap, 1
             return {LOGS: logs, OURS: out}
 
-        made.function = tapped
-        return made
+        new_twin.function = tapped
+        return new_twin
 
     def twin(full: bool) -> Twin:
-        made = Twin(plain)
+        new_twin = Twin(plain)
 
         @functools.wraps(step)
         def tapped(*args: Any) -> Any:
@@ -180,23 +180,23 @@ def train_function(
                 logs = step(*args)
             out = tap.out()
             tap.roots.insert(0, model)
-            made.traced(tap)
+            new_twin.traced(tap)
             if unbuilt:
                 training.guard("facts", _built_by_tracing, training, model)
             if isinstance(logs, tuple):  # JAX: logs and state
                 return {LOGS: logs[0], OURS: out}, *logs[1:]
             return {LOGS: logs, OURS: out}
 
-        own = model.__dict__.get("train_step")
+        own_step = model.__dict__.get("train_step")
         object.__setattr__(model, "train_step", tapped)
         try:
-            made.function = build()
+            new_twin.function = build()
         finally:
-            if own is None:
+            if own_step is None:
                 del model.__dict__["train_step"]
             else:
-                object.__setattr__(model, "train_step", own)
-        return made
+                object.__setattr__(model, "train_step", own_step)
+        return new_twin
 
     def beside(light: Twin) -> Twin:
         """JAX: further results would change how the step is fused, and with it the last bits.
@@ -205,25 +205,25 @@ def train_function(
         """
         import jax
 
-        made = Twin(plain)
+        new_twin = Twin(plain)
 
         def looked(state: Any, data: Any) -> Any:
             with training.tap(True) as tap:
                 step(state, data)
             tap.roots.insert(0, model)
-            made.traced(tap)
+            new_twin.traced(tap)
             return tap.out()
 
         look = jax.jit(looked)
 
-        def both(state: Any, batches: Iterator[Any]) -> Any:
+        def sampled_call(state: Any, batches: Iterator[Any]) -> Any:
             first = next(batches)
             out = look(state, first)
             (ours, *state) = light.function(state, chain([first], batches))
             return ours | {OURS: out}, *state
 
-        made.function = both
-        return made
+        new_twin.function = sampled_call
+        return new_twin
 
     if training.backend == "torch":
         return TrainFunction(Twins(training, run(False), run(True), trusted=True), model, plain)
@@ -244,8 +244,8 @@ def _built_by_tracing(training: KerasTraining, model: Any) -> None:
 
 def _own_code(model: Any) -> bool:
     """Whether a step runs code of the script's own: a train step, a layer, a loss."""
-    own = [one for one in (model, *model._flatten_layers()) if not _of_keras(type(one))]
-    return bool(own) or "train_step" in vars(model) or _is_own_function(getattr(model, "loss", None))
+    own_parts = [part for part in (model, *model._flatten_layers()) if not _of_keras(type(part))]
+    return bool(own_parts) or "train_step" in vars(model) or _is_own_function(getattr(model, "loss", None))
 
 
 def _of_keras(kind: Any) -> bool:

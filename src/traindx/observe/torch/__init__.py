@@ -1,1 +1,1 @@
-"""What is watched of PyTorch. Loaded only once torch itself is."""
+"""Records PyTorch. Imported only once torch itself is."""

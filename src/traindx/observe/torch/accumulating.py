@@ -1,4 +1,4 @@
-"""How many backward calls and batches make one step, and how many gradients are thrown away unused."""
+"""How many backward calls and batches make up one step, and how many gradients are discarded unused."""
 
 from __future__ import annotations
 

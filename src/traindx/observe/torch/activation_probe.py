@@ -29,7 +29,7 @@ _KEYS = tuple(f"activation_{key}" for key in STATISTICS)
 _OURS, _ANYWHERE = -7, -8
 _LEARNS, _LEARNS_AGAIN = 2, 32
 _CALLS = 64
-_BESIDES = 8
+_GRADIENT_FREE_MOST = 8
 _OUTPUTS = 16
 _armed: ActivationProbe | None = None
 
@@ -40,8 +40,8 @@ def _enter(module: nn.Module, args: Any) -> None:
         return
     if torch.is_grad_enabled():
         _armed.enter(module)
-    elif _armed.besides < _BESIDES:
-        _armed.asked(module)
+    elif _armed.gradient_free_calls < _GRADIENT_FREE_MOST:
+        _armed.enter_without_gradients(module)
 
 
 def _inside(module: nn.Module, args: Any, output: Any) -> None:
@@ -57,14 +57,14 @@ def _leave(module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) ->
 
 
 class _Model:
-    """A model that is called as such, and what is watched in it."""
+    """A model that the script calls, and the modules of it that are watched."""
 
     def __init__(self, module: nn.Module) -> None:
         self.ref = weakref.ref(module)
         self.learned = 0
         self.turn = 0
         self.watches: list[ModuleWatch] = []
-        self.with_modes = [weakref.ref(one) for one in module.modules() if has_modes(one)]
+        self.with_modes = [weakref.ref(part) for part in module.modules() if has_modes(part)]
 
 
 class ActivationProbe:
@@ -84,13 +84,13 @@ class ActivationProbe:
         self._models: dict[int, _Model] = {}
         self._hooked: list[nn.Module] = []
         self._model: _Model | None = None
-        self._called: list[tuple[_Model, torch.Tensor | None]] = []
+        self._model_calls: list[tuple[_Model, torch.Tensor | None]] = []
         self._calls = 0
         self._main: str | None = None
         self._evals: list[weakref.ref[nn.Module]] = []
         # Modules that were called without gradients, by the calls counted in this sample.
-        self.beside: list[weakref.ref[nn.Module]] = []
-        self.besides = 0
+        self.gradient_free: list[weakref.ref[nn.Module]] = []
+        self.gradient_free_calls = 0
 
     @property
     def saw_model(self) -> bool:
@@ -107,8 +107,8 @@ class ActivationProbe:
         window.turn += 1
         window.thread = threading.get_ident()
         window.autocast = None
-        self._calls, self._called, self._evals = 0, [], []
-        self.besides = 0
+        self._calls, self._model_calls, self._evals = 0, [], []
+        self.gradient_free_calls = 0
         _armed = self
         calls._global_forward_pre_hooks[_ANYWHERE] = _enter
 
@@ -130,12 +130,13 @@ class ActivationProbe:
         except Exception as error:
             self._fail(error)
 
-    def asked(self, module: nn.Module) -> None:
+    def enter_without_gradients(self, module: nn.Module) -> None:
         """A module is called without gradients: a target network, a teacher, or an evaluation."""
-        self.besides += 1
-        known = [one for ref in self.beside if (one := ref()) is not None]
-        if len(known) < _BESIDES and not any(part is module for one in known for part in one.modules()):
-            self.beside = [*(weakref.ref(one) for one in known), weakref.ref(module)]
+        self.gradient_free_calls += 1
+        modules = [root for ref in self.gradient_free if (root := ref()) is not None]
+        parts = (part for model in modules for part in model.modules())
+        if len(modules) < _GRADIENT_FREE_MOST and not any(part is module for part in parts):
+            self.gradient_free = [*map(weakref.ref, modules), weakref.ref(module)]
 
     def inside(self, module: nn.Module, args: Any, output: Any) -> None:
         """While learning: some module of the model gave an output."""
@@ -147,7 +148,7 @@ class ActivationProbe:
             if watch is None or watch.ref() is not module:
                 watch = self._watches[id(module)] = ModuleWatch(module, self._window)
                 model.watches.append(watch)
-            watch.called(module, args, output)
+            watch.sample_call(module, args, output)
         except Exception as error:
             self._fail(error)
 
@@ -159,7 +160,7 @@ class ActivationProbe:
         try:
             watch = self._watches.get(id(module))
             if watch is not None:
-                watch.called(module, args, output)
+                watch.sample_call(module, args, output)
             self._withdraw()
             self._note_call(model, module, args, kwargs)
             self.outputs += real_outputs(output)[: _OUTPUTS - len(self.outputs)]
@@ -184,11 +185,11 @@ class ActivationProbe:
                     column[slot.index] = number
         return (self.names, statistics) if any_filled else ([], {})
 
-    def samples(self, most: int, size: int) -> list[tuple[str, Any]]:
+    def samples(self, count: int, size: int) -> list[tuple[str, Any]]:
         """Of so many activations, evenly chosen, some of the values of the latest sample."""
         slots = sorted(self._window.shelf.latest(), key=lambda slot: slot.index)
         slots = [slot for slot in slots if 0 <= slot.index < len(self.names)]
-        chosen = slots[:: -(-len(slots) // most)] if slots else []
+        chosen = slots[:: -(-len(slots) // count)] if slots else []
         sampled = ((slot, slot.target.reshape(-1)) for slot in chosen)
         return [
             (self.names[slot.index], values[:: -(-len(values) // size)].float().cpu().numpy())
@@ -220,10 +221,10 @@ class ActivationProbe:
             for number, watch in enumerate(model.watches):
                 part = watch.ref() if watch.due(window.turn + number) else None
                 if part is not None and part is not module:
-                    self._hook(part, watch.called)
+                    self._hook(part, watch.sample_call)
 
     def _clear_gone(self) -> None:
-        """Models that are gone make room for new ones: a search trains hundreds in one process."""
+        """Forget models that were deleted: a search may train hundreds in one process."""
         self._models = {key: model for key, model in self._models.items() if model.ref() is not None}
         for key, watch in list(self._watches.items()):
             if watch.ref() is None:
@@ -251,14 +252,14 @@ class ActivationProbe:
         self._window.error = self._window.error or error
 
     def _note_call(self, model: _Model, module: nn.Module, args: Any, kwargs: dict[str, Any]) -> None:
-        """What was the model called with, in which modes?"""
+        """Note the inputs of a call of the model, and the modes of its modules."""
         inputs = model_input(args, kwargs)
-        self._called.append((model, None if inputs is None else inputs.detach()))
+        self._model_calls.append((model, None if inputs is None else inputs.detach()))
         if inputs is not None:
             self._window.autocast = self._window.autocast or autocast_dtype(inputs.device)
         if module.training:
             self._evals += [
-                ref for ref in model.with_modes if (one := ref()) is not None and not one.training
+                ref for ref in model.with_modes if (part := ref()) is not None and not part.training
             ]
         if self._calls < _CALLS and not self._module_names.alone(module):
             calls._global_forward_pre_hooks[_ANYWHERE] = _enter
@@ -266,8 +267,8 @@ class ActivationProbe:
     def _introduce(self) -> None:
         """Names for what is new, and what the main model was called with: the first in the first sample."""
         module_names = self._module_names
-        called, self._called = self._called, []
-        models = [(module, inputs) for model, inputs in called if (module := model.ref()) is not None]
+        model_calls, self._model_calls = self._model_calls, []
+        models = [(module, inputs) for model, inputs in model_calls if (module := model.ref()) is not None]
         new = [module for module, _ in models if module_names.module_name(module) is None]
         if new:
             module_names.saw(*new)

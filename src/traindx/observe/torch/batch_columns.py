@@ -59,20 +59,20 @@ class BatchColumn(NamedTuple):
         return self.tensor.shape[0] if self.tensor.dim() else 0
 
     @property
-    def one_each(self) -> bool:
+    def is_per_sample(self) -> bool:
         return 0 < self.length == self.tensor.numel()
 
 
 class Parts(NamedTuple):
-    """What is learned from, what is to be learned, and how many other tensors there are.
+    """Inputs and target of a batch, and how many other tensors there are.
 
-    `others` are the inputs among these: only with them a sample is the same as another.
+    `other_inputs` are the inputs among these: only with them a sample is the same as another.
     """
 
-    given: torch.Tensor
+    inputs: torch.Tensor
     target: torch.Tensor
-    beside: int
-    others: tuple[torch.Tensor, ...] = ()
+    extra_count: int
+    other_inputs: tuple[torch.Tensor, ...] = ()
 
 
 @lru_cache(1024)
@@ -83,7 +83,7 @@ def is_label(name: str) -> bool:
 
 @lru_cache(1024)
 def is_structure(name: str) -> bool:
-    """Whether it is how a graph hangs together."""
+    """Whether a name is one of the connectivity of a graph."""
     return _STRUCTURE.search(name) is not None
 
 
@@ -103,7 +103,7 @@ def parts_of(batch: Any) -> Parts | None:
     """Input and target of a batch as loaders give it; None where they are not known."""
     in_order = isinstance(batch, tuple | list) and not hasattr(type(batch), "_fields") and len(batch) > 1
     if in_order and isinstance(batch[0], torch.Tensor) and isinstance(batch[-1], torch.Tensor):
-        between = [one for one in batch[1:-1] if isinstance(one, torch.Tensor)]
+        between = [tensor for tensor in batch[1:-1] if isinstance(tensor, torch.Tensor)]
         return Parts(batch[0], batch[-1], len(between), _as_long(between, batch[0]))
     columns = columns_of(batch)
     pool = columns
@@ -111,14 +111,18 @@ def parts_of(batch: Any) -> Parts | None:
     if target is None and isinstance(batch, tuple | list):
         target = _last_of(columns)
         # In a tuple of several things the first is what goes in.
-        pool = [one for one in columns if one.path[0] == columns[0].path[0]] if target else columns
+        pool = [column for column in columns if column.path[0] == columns[0].path[0]] if target else columns
     target = target or _only_other(columns)
     inputs = _main_input(pool, target) if target is not None else None
     if inputs is None or target is None:
         return None
-    others = [one for one in columns if one is not inputs and one is not target and not _is_identity(one)]
-    other_inputs = [one.tensor for one in others if not any(map(is_label, one.path))]
-    return Parts(inputs.tensor, target.tensor, len(others), _as_long(other_inputs, inputs.tensor))
+    other_columns = [
+        column
+        for column in columns
+        if column is not inputs and column is not target and not _is_identity(column)
+    ]
+    other_inputs = [column.tensor for column in other_columns if not any(map(is_label, column.path))]
+    return Parts(inputs.tensor, target.tensor, len(other_columns), _as_long(other_inputs, inputs.tensor))
 
 
 def columns_of(batch: Any) -> list[BatchColumn]:
@@ -132,8 +136,8 @@ def columns_of(batch: Any) -> list[BatchColumn]:
         if isinstance(value, torch.Tensor):
             columns.append(BatchColumn(path, value))
         elif depth and visits > 0 and value is not None and not isinstance(value, _LEAVES):
-            for name, one in _entries(value, top=not path):
-                visit(one, (*path, name), depth - 1)
+            for name, entry in _entries(value, top=not path):
+                visit(entry, (*path, name), depth - 1)
 
     visit(batch, (), _DEPTH)
     return columns
@@ -142,7 +146,7 @@ def columns_of(batch: Any) -> list[BatchColumn]:
 def _entries(value: Any, *, top: bool) -> Iterable[tuple[str, Any]]:
     if isinstance(value, dict):
         values = list(dict.items(value))[:_ENTRIES]
-        return [(key if isinstance(key, str) else "", one) for key, one in values]
+        return [(key if isinstance(key, str) else "", entry) for key, entry in values]
     if isinstance(value, tuple | list):
         size = tuple.__len__(value) if isinstance(value, tuple) else list.__len__(value)
         if size > (_ENTRIES if top else _INSIDE):
@@ -153,50 +157,56 @@ def _entries(value: Any, *, top: bool) -> Iterable[tuple[str, Any]]:
     try:
         attributes = object.__getattribute__(value, "__dict__")
     except AttributeError:
-        named = [one.name for one in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else []
-        return [(name, getattr(value, name, None)) for name in named]
+        field_names = (
+            [field.name for field in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else []
+        )
+        return [(name, getattr(value, name, None)) for name in field_names]
     return list(attributes.items())[:_ENTRIES] if isinstance(attributes, dict) else ()
 
 
 def _side_by_side(values: list[Any]) -> bool:
     """Whether a list holds several tensors of each sample, rather than one for each sample."""
-    lengths = {one.shape[0] if isinstance(one, torch.Tensor) and one.dim() else 0 for one in values}
+    lengths = {value.shape[0] if isinstance(value, torch.Tensor) and value.dim() else 0 for value in values}
     return len(lengths) == 1 and lengths != {0} and lengths != {len(values)}
 
 
 def _named_target(columns: list[BatchColumn]) -> BatchColumn | None:
-    named = [
-        one
-        for one in columns
-        if any(map(is_label, one.path)) and not any(_ABOUT_LABELS.search(name) for name in one.path)
+    labels = [
+        column
+        for column in columns
+        if any(map(is_label, column.path)) and not any(_ABOUT_LABELS.search(name) for name in column.path)
     ]
-    return next((one for one in named if one.one_each), named[0] if named else None)
+    return next((column for column in labels if column.is_per_sample), labels[0] if labels else None)
 
 
 def _last_of(columns: list[BatchColumn]) -> BatchColumn | None:
     """What a tuple ends with, where that is a single tensor; names of files after it are no data."""
-    last = [one for one in columns if one.path[0] == columns[-1].path[0]]
+    last = [column for column in columns if column.path[0] == columns[-1].path[0]]
     several = bool(columns) and columns[0].path[0] != columns[-1].path[0]
     return last[0] if several and len(last) == 1 else None
 
 
 def _only_other(columns: list[BatchColumn]) -> BatchColumn | None:
     """Without a name that says so: the one number of each sample, where there is one other thing."""
-    data = [one for one in columns if not _is_identity(one) and not any(map(is_aside, one.path))]
-    single = [one for one in data if one.one_each and not _NO_TARGET.search(one.path[-1] if one.path else "")]
+    data = [column for column in columns if not _is_identity(column) and not any(map(is_aside, column.path))]
+    single = [
+        column
+        for column in data
+        if column.is_per_sample and not _NO_TARGET.search(column.path[-1] if column.path else "")
+    ]
     return single[0] if len(data) == 2 and len(single) == 1 else None
 
 
 def _main_input(pool: list[BatchColumn], target: BatchColumn) -> BatchColumn | None:
     """What bears a usual name, else real numbers, else whole ones; with as many rows as there are targets."""
     inputs = [
-        one
-        for one in pool
-        if one is not target
-        and one.tensor.dim() > 1
-        and one.length == target.length
-        and one.tensor.dtype is not torch.bool
-        and not any(is_aside(name) or is_label(name) or _BESIDE.search(name) for name in one.path)
+        column
+        for column in pool
+        if column is not target
+        and column.tensor.dim() > 1
+        and column.length == target.length
+        and column.tensor.dtype is not torch.bool
+        and not any(is_aside(name) or is_label(name) or _BESIDE.search(name) for name in column.path)
     ]
     return min(inputs, key=_rank, default=None)
 
@@ -208,9 +218,11 @@ def _rank(column: BatchColumn) -> tuple[int, bool]:
 
 
 def _as_long(tensors: list[torch.Tensor], inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    return tuple(one for one in tensors if one.dim() and inputs.dim() and one.shape[0] == inputs.shape[0])
+    return tuple(
+        tensor for tensor in tensors if tensor.dim() and inputs.dim() and tensor.shape[0] == inputs.shape[0]
+    )
 
 
 def _is_identity(column: BatchColumn) -> bool:
     """Which sample of the data it is: known by name, of no use to a model."""
-    return column.one_each and _IDENTITY.search(column.path[-1] if column.path else "") is not None
+    return column.is_per_sample and _IDENTITY.search(column.path[-1] if column.path else "") is not None

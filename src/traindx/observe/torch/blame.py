@@ -60,10 +60,12 @@ def _blame(search: ForwardSearch, result: Result) -> BlamedTensor:
         )
     if proved:
         return BlamedTensor(node, _with_input(search, node, proved))
-    if any(search.is_bad(one) for one in inputs(node)):
+    if any(search.is_bad(operand) for operand in inputs(node)):
         return BlamedTensor(node, NonfiniteCause(f"-inf of a mask in {plain(node)}"))
     region = search.region(node)
-    if any(operation(one) in MASKS for one in region[1:]) and (masked := nonfinite_rules.masked_row(scene)):
+    if any(operation(source) in MASKS for source in region[1:]) and (
+        masked := nonfinite_rules.masked_row(scene)
+    ):
         return BlamedTensor(node, masked)
     return _likeliest(search, scene, region)
 
@@ -98,8 +100,12 @@ def _suspicion(search: ForwardSearch, node: Node, scene: Scene) -> float:
 
 
 def _with_input(search: ForwardSearch, node: Node, cause: NonfiniteCause) -> NonfiniteCause:
-    """Rather the numbers of what went in than those of what came out."""
+    """Show the numbers of the operands rather than those of the result."""
     if cause.tensor is not None and cause.of == "input":
         return cause
-    operands = [search.values[one] for one in inputs(node) if one in search.values and not is_leaf(one[0])]
+    operands = [
+        search.values[operand]
+        for operand in inputs(node)
+        if operand in search.values and not is_leaf(operand[0])
+    ]
     return NonfiniteCause(cause.words, operands[0]) if operands else cause

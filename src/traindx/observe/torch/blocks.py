@@ -44,9 +44,9 @@ class LayerBlock:
             self._samples = np.delete(self._samples, number)
 
     def settle(self) -> None:
-        more = len(self.slots) - len(self._samples)
-        self._silent = np.concatenate([self._silent, np.zeros((more, self.units), np.int64)])
-        self._samples = np.concatenate([self._samples, np.zeros(more, np.int32)])
+        new_slots = len(self.slots) - len(self._samples)
+        self._silent = np.concatenate([self._silent, np.zeros((new_slots, self.units), np.int64)])
+        self._samples = np.concatenate([self._samples, np.zeros(new_slots, np.int32)])
 
     def measure(self, values: Values, turn: int) -> Iterable[tuple[float | None, ...]]:
         """Zero, dead, saturated share and spread of each slot; one not filled this turn keeps its state."""
@@ -59,7 +59,7 @@ class LayerBlock:
             )
         if self.shape.saturates and any(filled):
             flat = (values <= self.shape.low) | (values >= self.shape.high)
-            saturated = [int(np.count_nonzero(one)) / one.size for one in flat]
+            saturated = [int(np.count_nonzero(sample)) / sample.size for sample in flat]
         return zip(zero, dead, saturated, _spreads(values), strict=True)
 
     def _zeros(self, values: Values, near: float, where: Any) -> tuple[Column, Column]:
@@ -77,7 +77,7 @@ class LayerBlock:
         window = np.minimum(self._samples, max(_DEAD_WINDOW, enough))
         share = np.add.reduce(self._silent >= window[:, None], axis=1, dtype=np.float64) / self.units
         pairs = zip(share.tolist(), self._samples.tolist(), strict=True)
-        return zero, [one if samples >= enough else None for one, samples in pairs]
+        return zero, [dead_share if samples >= enough else None for dead_share, samples in pairs]
 
 
 class Heap:
@@ -201,7 +201,7 @@ def _spreads(values: Values) -> Column:
     within = np.einsum("nru,nru->n", apart, apart) / rows - np.einsum("nu,nu->n", shift, shift)
     whole = np.einsum("nru,nru->n", values, values) / rows
     pairs = zip(within.tolist(), whole.tolist(), strict=True)
-    return [sqrt(max(part, 0.0) / all_) if 0 < all_ < inf and part < inf else None for part, all_ in pairs]
+    return [sqrt(max(part, 0.0) / total) if 0 < total < inf and part < inf else None for part, total in pairs]
 
 
 def _moments(mean: float, square: float, values: Values) -> tuple[float, float, float]:

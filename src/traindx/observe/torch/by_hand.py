@@ -46,17 +46,17 @@ class ByHand:
         # Whether parameters of modules are trained so: gradients of other tensors are no step then.
         self.modules = False
         # Backward calls that make a step; 0: it is seen only when the next one begins.
-        self._each = 1
+        self._calls_per_step = 1
         self._calls = self._late = 0
         self._counted = False
         self._updates = 0
-        self._most = LIMIT
+        self._leaf_limit = LIMIT
         self._numbers: dict[int, Numbers] | None = None
         self._values: dict[int, torch.Tensor] | None = {}
         # Of a sampled step: what stands for its optimizer, what backward was called on, and whether its
         # gradients were read and the change that it makes is still to be seen.
         self._update = HandUpdate()
-        self._called: tuple[Any, ...] = ()
+        self._backward_args: tuple[Any, ...] = ()
         self.awaits_update = False
         self._described = False
 
@@ -65,17 +65,17 @@ class ByHand:
         """Whether steps are counted here: at once where no torch optimizer was made, else when it is sure."""
         return not self.steps.built or (self._updates >= _SURELY and not self.steps.watching.compiled)
 
-    def begins(self, called: tuple[Any, ...]) -> None:
+    def begins(self, backward_args: tuple[Any, ...]) -> None:
         """A backward call begins, on `called[0]`: what became of the one before."""
-        nearest = _NEAREST if self.steps.built else self._most
+        nearest = _NEAREST if self.steps.built else self._leaf_limit
         sampling, awaits = self.steps.watching.sampling and self._on, self.awaits_update
-        every = _leaves(called, LIMIT if sampling or awaits else nearest)
+        every = _leaves(backward_args, LIMIT if sampling or awaits else nearest)
         leaves = every[:nearest]
         changed = self._changed(leaves)
         if awaits:
             self.steps.watching.guard("layers", self._sample_update, every, changed)
         if sampling:
-            self._called = called
+            self._backward_args = backward_args
             self.steps.watching.guard("stale gradients", self._stale_gradients, every, changed)
         if changed:
             if self._on and self._calls and not self._counted:
@@ -87,7 +87,7 @@ class ByHand:
     def ends(self) -> bool:
         """A backward call has ended: whether a step ends with it."""
         self._calls += 1
-        if not self._on or self._calls != self._each:
+        if not self._on or self._calls != self._calls_per_step:
             return False
         self.steps.recorder.unseen("optimizer", _WHY)
         self._counted = True
@@ -96,20 +96,26 @@ class ByHand:
     @property
     def sampled(self) -> bool:
         """Whether the backward call that is under way is to be looked at."""
-        return bool(self._called)
+        return bool(self._backward_args)
 
-    def sample_gradients(self, found: Any) -> None:
+    def sample_gradients(self, result: Any) -> None:
         """After backward, before the weights change; `found`: the gradients where they are returned."""
-        called, self._called = self._called, ()
-        if found is False:
+        backward_args, self._backward_args = self._backward_args, ()
+        if result is False:
             return
         watching, update = self.steps.watching, self._update
-        leaves = _leaves(called, LIMIT)
-        named = called[4] if found is not True and isinstance(called[4], tuple | list) else ()
-        gradients = {id(one): gradient for one, gradient in zip(named, found, strict=False)} if named else {}
+        leaves = _leaves(backward_args, LIMIT)
+        grad_inputs = (
+            backward_args[4] if result is not True and isinstance(backward_args[4], tuple | list) else ()
+        )
+        gradients = (
+            {id(tensor): gradient for tensor, gradient in zip(grad_inputs, result, strict=False)}
+            if grad_inputs
+            else {}
+        )
         update.hold(leaves)
-        given = [gradients.get(id(one)) for one in leaves] if named else None
-        watching.sampler.layers.before(update, True, given=given)
+        returned_gradients = [gradients.get(id(leaf)) for leaf in leaves] if grad_inputs else None
+        watching.sampler.layers.before(update, True, returned_gradients=returned_gradients)
         if not self._described:
             self._described = True
             watching.guard("facts", watching.facts.without_optimizer, update)
@@ -152,7 +158,12 @@ class ByHand:
         """The training is over: its last backward calls are a step if as many were one before."""
         if self._counted:
             self.steps.watching.guard("layers", self.steps.watching.sampler.write_held)
-        if self._on and not self._counted and self._calls and self._calls in (self._each, self._late):
+        if (
+            self._on
+            and not self._counted
+            and self._calls
+            and self._calls in (self._calls_per_step, self._late)
+        ):
             self.steps.finish_late()
 
     def _finish(self) -> None:
@@ -163,8 +174,8 @@ class ByHand:
             self.steps.keep_losses(1)
             self._calls = 1
         # An update that came early once (the rest of an epoch) is no new habit.
-        if self._calls > self._each or self._calls == self._late:
-            self._each = self._calls
+        if self._calls > self._calls_per_step or self._calls == self._late:
+            self._calls_per_step = self._calls
         self._late = self._calls
         self.steps.recorder.unseen("optimizer", _WHY)
         self.steps.finish_late()
@@ -173,21 +184,21 @@ class ByHand:
         """No parameter has changed since the backward call before: it was no step, or a part of one."""
         if self._counted:
             self.steps.recorder.take_back()
-            self._counted, self._each = False, 0
+            self._counted, self._calls_per_step = False, 0
         if self.steps.accumulates and all(_is_reset(leaf.grad) for leaf in leaves):
             self.steps.keep_losses(0)
 
     def _changed(self, leaves: list[torch.Tensor]) -> bool:
-        before, self._numbers = self._numbers, {id(leaf): _numbers(leaf) for leaf in leaves}
-        if before is None or not self._numbers.keys() & before.keys():
+        previous, self._numbers = self._numbers, {id(leaf): _numbers(leaf) for leaf in leaves}
+        if previous is None or not self._numbers.keys() & previous.keys():
             # Other parameters: another model, or new tensors in the place of the old (`w = w - lr * g`).
             self._with_other_values(leaves)
             return True
-        changed = [leaf for leaf in leaves if before.get(id(leaf), ()) not in ((), _numbers(leaf))]
+        changed = [leaf for leaf in leaves if previous.get(id(leaf), ()) not in ((), _numbers(leaf))]
         if changed:
             self._values = None
-            if any(leaf is one for leaf in leaves[:_NEAREST] for one in changed):
-                self._most = _NEAREST
+            if any(leaf is changed_leaf for leaf in leaves[:_NEAREST] for changed_leaf in changed):
+                self._leaf_limit = _NEAREST
         else:
             changed = self._with_other_values(leaves)
         self.modules |= any(isinstance(leaf, torch.nn.Parameter) for leaf in changed)
@@ -196,32 +207,42 @@ class ByHand:
 
     def _with_other_values(self, leaves: list[torch.Tensor]) -> list[torch.Tensor]:
         """Those of the nearest, and of the last, whose values are not what they were."""
-        before = self._values
-        if before is None:
+        previous = self._values
+        if previous is None:
             return []
-        some = [leaf for leaf in leaves[:_NEAREST] + leaves[-_NEAREST:] if type(leaf) in _PLAIN]
-        now = self._values = {id(leaf): leaf.detach().reshape(-1)[:_VALUES].clone() for leaf in some}
-        return [one for one in some if (k := id(one)) in before and not torch.equal(before[k], now[k])]
+        end_leaves = [leaf for leaf in leaves[:_NEAREST] + leaves[-_NEAREST:] if type(leaf) in _PLAIN]
+        current = self._values = {
+            id(leaf): leaf.detach().reshape(-1)[:_VALUES].clone() for leaf in end_leaves
+        }
+        return [
+            leaf
+            for leaf in end_leaves
+            if (k := id(leaf)) in previous and not torch.equal(previous[k], current[k])
+        ]
 
 
-def _leaves(called: tuple[Any, ...], most: int) -> list[torch.Tensor]:
+def _leaves(backward_args: tuple[Any, ...], limit: int) -> list[torch.Tensor]:
     """What gradients are computed of: what the call names, else the parameters, nearest to the loss first.
 
     Other leaves of the graph, such as inputs whose gradient is wanted, come after them.
     """
-    listed = called[0] if isinstance(called[0], tuple | list) else (called[0],)
-    named = called[4] if len(called) > 4 and isinstance(called[4], tuple | list) else ()
-    if named:
-        return [one for one in named if isinstance(one, torch.Tensor) and one.is_leaf][:most]
-    roots = [one for one in listed if isinstance(one, torch.Tensor)]
-    leaves = [one for one in roots if one.grad_fn is None]
-    waiting = deque(one.grad_fn for one in roots if one.grad_fn is not None)
-    seen = set(waiting)
-    while waiting and len(leaves) < most and len(seen) < LIMIT:
+    listed = backward_args[0] if isinstance(backward_args[0], tuple | list) else (backward_args[0],)
+    grad_inputs = (
+        backward_args[4] if len(backward_args) > 4 and isinstance(backward_args[4], tuple | list) else ()
+    )
+    if grad_inputs:
+        return [tensor for tensor in grad_inputs if isinstance(tensor, torch.Tensor) and tensor.is_leaf][
+            :limit
+        ]
+    roots = [tensor for tensor in listed if isinstance(tensor, torch.Tensor)]
+    leaves = [root for root in roots if root.grad_fn is None]
+    waiting = deque(root.grad_fn for root in roots if root.grad_fn is not None)
+    visited = set(waiting)
+    while waiting and len(leaves) < limit and len(visited) < LIMIT:
         for source, _ in inputs(waiting.popleft()):
-            if source in seen:
+            if source in visited:
                 continue
-            seen.add(source)
+            visited.add(source)
             leaf = variable(source) if is_leaf(source) else None
             if leaf is None:
                 waiting.append(source)

@@ -1,4 +1,4 @@
-"""The optimizers that a script has constructed, by weak reference: they must be able to go."""
+"""The optimizers that a script has constructed, by weak reference: they must stay deletable."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from traindx.observe.torch.roots import optimizer_parameters
+from traindx.observe.torch.roots import parameter_ids
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
@@ -33,8 +33,8 @@ class ConstructedOptimizers:
                 self._late.add(id(optimizer))
 
     def alive(self) -> list[torch.optim.Optimizer]:
-        """Those that are still there."""
-        return [one for ref in self._refs.values() if (one := ref()) is not None]
+        """The optimizers that still exist."""
+        return [optimizer for ref in self._refs.values() if (optimizer := ref()) is not None]
 
     def count(self) -> int:
         """How many there are; those that are gone are forgotten."""
@@ -44,7 +44,7 @@ class ConstructedOptimizers:
 
     def resumed(self) -> bool:
         """Whether one had a state before its first step here: one that was loaded."""
-        return any(bool(one.state) for one in self.alive())
+        return any(bool(optimizer.state) for optimizer in self.alive())
 
     def is_late(self, optimizer: torch.optim.Optimizer) -> bool:
         """Whether it was constructed after another had begun to step."""
@@ -52,15 +52,15 @@ class ConstructedOptimizers:
 
     def never_stepped(self) -> list[torch.optim.Optimizer]:
         """Those that were constructed for parameters which no other one trained."""
-        known = self.watching.steps.optimizers.known.keys() | self.elsewhere
-        stepped = [one for one in self.alive() if id(one) in known]
-        trained = {id(parameter) for one in stepped for parameter in optimizer_parameters(one)}
-        others = [one for one in self.alive() if one not in stepped]
-        return [one for one in others if trained.isdisjoint(map(id, optimizer_parameters(one)))]
+        known_ids = self.watching.steps.optimizers.entries.keys() | self.elsewhere
+        stepped = [optimizer for optimizer in self.alive() if id(optimizer) in known_ids]
+        trained_ids = parameter_ids(*stepped)
+        idle = [optimizer for optimizer in self.alive() if optimizer not in stepped]
+        return [optimizer for optimizer in idle if trained_ids.isdisjoint(parameter_ids(optimizer))]
 
     def some_to_come(self) -> bool:
         """Whether one has not stepped yet, here or in a training before."""
         if len(self._refs) < 2:
             return False
-        known = self.watching.steps.optimizers.known.keys() | self.elsewhere
-        return any(key not in known and ref() is not None for key, ref in self._refs.items())
+        known_ids = self.watching.steps.optimizers.entries.keys() | self.elsewhere
+        return any(key not in known_ids and ref() is not None for key, ref in self._refs.items())

@@ -1,4 +1,4 @@
-"""Small even samples of tensors, and how they reach the host.
+"""Small, evenly spaced samples of tensors, and their transfer to the host.
 
 Nothing here changes a tensor it is given, keeps a link to it, or draws a random number.
 """
@@ -95,7 +95,7 @@ def to_host(tensors: Sequence[torch.Tensor]) -> list[Values]:
         ends = np.cumsum([tensors[number].numel() for number in numbers])
         for number, part in zip(numbers, np.split(together, ends[:-1]), strict=True):
             arrays[number] = part.reshape(tuple(tensors[number].shape))
-    return [arrays[number] if number in arrays else one.numpy() for number, one in enumerate(tensors)]
+    return [arrays[number] if number in arrays else tensor.numpy() for number, tensor in enumerate(tensors)]
 
 
 def _is_plain(kind: Any) -> bool:
@@ -103,7 +103,7 @@ def _is_plain(kind: Any) -> bool:
     plain = _PLAIN.get(kind)
     if plain is None:
         usual: tuple[Any, ...] = (torch.Tensor.__torch_function__, torch.nn.Parameter.__torch_function__)
-        functions = [getattr(one, "__func__", one) for one in usual]
+        functions = [getattr(method, "__func__", method) for method in usual]
         function = getattr(kind.__torch_function__, "__func__", kind.__torch_function__)
         plain = kind.__torch_dispatch__ is torch.Tensor.__torch_dispatch__ and function in functions
         _PLAIN[kind] = plain

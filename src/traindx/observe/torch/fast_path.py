@@ -18,7 +18,7 @@ import torch
 from torch.autograd import graph
 
 from traindx.observe.clock import perf_counter
-from traindx.observe.torch.optimizer_state import FEW_GROUPS, Known, has_closure
+from traindx.observe.torch.optimizer_state import FEW_GROUPS, TrackedOptimizer, has_closure
 from traindx.observe.torch.scalars import Row
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Quick:
         self.recorder = steps.recorder
         self.on = False
         self.passing = 0
-        self.known: Known | None = None
+        self.entry: TrackedOptimizer | None = None
         self._optimizer: Any = None
         self._model: Any = None
         self._keeps = False
@@ -71,7 +71,7 @@ class Quick:
         watching.listeners.loss_computed(name, args, kwargs, result)
 
     def backward(self, tensors: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> End | None:
-        steps, taken = self.steps, False
+        steps, is_quick = self.steps, False
         if self.on and not steps.depth and get_ident() == steps.thread:
             try:
                 began = perf_counter()
@@ -84,23 +84,23 @@ class Quick:
                 if usual and self.passing:
                     if validation.pending:
                         validation.commit(training=True)
-                    taken = True
+                    is_quick = True
                 elif usual and value is not None and not (steps._losses or validation.pending):
-                    taken = bool(kwargs.get("accumulate_grad", True))
-                    if taken:
+                    is_quick = bool(kwargs.get("accumulate_grad", True))
+                    if is_quick:
                         steps._losses.append(value)
                         steps._forward += began - steps._mark
                         steps._mark = began
             except Exception as error:
                 steps.watching.stop_counting(error)
-        if not taken:
+        if not is_quick:
             return steps.watching.listeners.backward(tensors, args, kwargs)
         steps.depth = 1
         return self.backward_ends
 
-    def backward_ends(self, found: Any) -> None:
+    def backward_ends(self, result: Any) -> None:
         """After a backward that was taken here; an optimizer that stepped inside goes the long way."""
-        del found
+        del result
         steps = self.steps
         steps.depth = 0
         if steps._inside:
@@ -135,13 +135,13 @@ class Quick:
         steps.watching.listeners.step_begins(optimizer, args, kwargs)
 
     def step_ends(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        watching, taken = self.steps.watching, False
+        watching, is_quick = self.steps.watching, False
         if self.on:
             try:
-                taken = self._step_taken(optimizer, args, kwargs)
+                is_quick = self._step_taken(optimizer, args, kwargs)
             except Exception as error:
                 watching.stop_counting(error)
-        if taken:
+        if is_quick:
             self.recorder.check_stop()
         else:
             watching.listeners.step_ends(optimizer, args, kwargs)
@@ -188,7 +188,7 @@ class Quick:
         optimizer = lead.ref() if lead is not None else None
         ordinary = (
             optimizer is not None
-            and len(steps.optimizers.known) == 1
+            and len(steps.optimizers.entries) == 1
             and steps.loss_scale is None
             and steps.hidden is None
             and not steps.stepped_inside
@@ -196,7 +196,7 @@ class Quick:
             and watching.facts.world == 1
             and not graph.log.isEnabledFor(logging.DEBUG)
         )
-        self.known, self._optimizer = lead, lead.ref if lead is not None else None
+        self.entry, self._optimizer = lead, lead.ref if lead is not None else None
         self._model = watching.modes.root
         self._groups = lead.groups if lead is not None else 0
         early = self.recorder.step < _FROM
@@ -231,9 +231,9 @@ class Quick:
 
     def _pass(self, now: float) -> None:
         steps = self.steps
-        assert self.known is not None
+        assert self.entry is not None
         self.recorder.step += 1
-        self.known.count += 1
+        self.entry.count += 1
         self.passing -= 1
         steps._began = steps._mark = now
         steps._broken = False
@@ -265,27 +265,29 @@ class Quick:
         """Rows of what was kept, and the accounts."""
         waiting, self._waiting = self._waiting, []
         self._settled = began = perf_counter()
-        if not waiting or self.known is None:
+        if not waiting or self.entry is None:
             return
         steps, recorder, budget = self.steps, self.recorder, self.recorder.budget
-        self.known.count += len(waiting)
-        rows = [self._row(one) for one in waiting]
-        steps.leaps.passed(one[2] for one in waiting)
+        self.entry.count += len(waiting)
+        rows = [self._row(quick_step) for quick_step in waiting]
+        steps.leaps.passed(quick_step[2] for quick_step in waiting)
         making = perf_counter() - began
         steps.watching.step_done(rows[-1], waiting[-1][-1] or 0.0, began)
         for row in rows:
             recorder.push(row)
         recorder.tick(began)
         budget.wrote(perf_counter() - began - making)
-        budget.rows([one[-1] for one in waiting if one[-1] is not None], _IN_ALL * making)
+        budget.rows(
+            [quick_step[-1] for quick_step in waiting if quick_step[-1] is not None], _IN_ALL * making
+        )
         steps.clips_norms = waiting[-1][4] is not None
 
-    def _row(self, one: QuickStep) -> Row:
-        assert self.known is not None
-        ended, step, loss, rates, norm, limit, wait, forward, backward, optimizer, seconds = one
-        row: Row = {"t": self.recorder.since(ended), "step": step, "loss": loss}
+    def _row(self, quick_step: QuickStep) -> Row:
+        assert self.entry is not None
+        end, step, loss, rates, norm, limit, wait, forward, backward, optimizer, seconds = quick_step
+        row: Row = {"t": self.recorder.since(end), "step": step, "loss": loss}
         self.steps.optimizers.record_rates(
-            row, self.known, rates if isinstance(rates, list) else [rates], step
+            row, self.entry, rates if isinstance(rates, list) else [rates], step
         )
         if norm is not None:
             row["grad_norm"], row["grad_norm_clipped"] = norm, min(norm, limit)

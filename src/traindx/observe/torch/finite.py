@@ -1,4 +1,4 @@
-"""Is a tensor finite, and what does it hold? Reads only what can be read here without side effects."""
+"""Whether a tensor is finite, and its range; read only where that has no side effects."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def extent(tensor: torch.Tensor) -> tuple[float, float] | None:
 
 
 def kind(tensor: torch.Tensor) -> Kind | None:
-    """What is the worst it holds; None when it cannot be read."""
+    """The worst value in a tensor: NaN, then inf, then -inf; None when it cannot be read."""
     ends = extent(tensor)
     if ends is None:
         return None

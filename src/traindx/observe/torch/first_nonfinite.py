@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Origins:
-    """Asks the autograd graph while it is still there."""
+    """Searches the autograd graph while it still exists."""
 
     def __init__(self, watching: Watching) -> None:
         self.watching = watching
@@ -30,7 +30,11 @@ class Origins:
             return
         self._reported = True
         watching = self.watching
-        parameters = [one for each in watching.constructed.alive() for one in optimizer_parameters(each)]
+        parameters = [
+            parameter
+            for optimizer in watching.constructed.alive()
+            for parameter in optimizer_parameters(optimizer)
+        ]
         first = watching.recorder.step == 0
         self._record(
             forward_origin(tensor, watching.names.layer_of, parameters, first_step=first),
@@ -60,9 +64,9 @@ class Origins:
         columns = columns_of(batch)
         if columns:
             parts = parts_of(batch)
-            data["input"] = input_statistics(parts.given if parts else columns[0].tensor)
+            data["input"] = input_statistics(parts.inputs if parts else columns[0].tensor)
             # Inputs and targets.
-            data["batch_nonfinite"] = sum(_nonfinite(one.tensor) for one in columns)
+            data["batch_nonfinite"] = sum(_nonfinite(column.tensor) for column in columns)
         recorder.event("nonfinite", origin.text, data)
         recorder.flush()
 

@@ -1,4 +1,4 @@
-"""Copies of a trained network that no optimizer holds: target networks, averages. Do they follow it?"""
+"""Copies of a trained network that no optimizer holds: target networks, averages, and how they follow it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import nn
 
 from traindx.observe.torch.finite import readable
 from traindx.observe.torch.naming import Names, variable_name
-from traindx.observe.torch.roots import optimizer_parameters, walk
+from traindx.observe.torch.roots import parameter_ids, walk
 
 _MOST, _SEARCHES = 4, 8
 _TENSORS, _ELEMENTS = 4, 32
@@ -33,19 +33,19 @@ class Follower:
         copy, source = self._copy(), self._source()
         if copy is None or source is None:
             return
-        mine, other = _some(copy), _some(source)
-        if mine is None or other is None or mine.shape != other.shape:
+        weights, source_weights = _weight_sample(copy), _weight_sample(source)
+        if weights is None or source_weights is None or weights.shape != source_weights.shape:
             return
         facts = self.facts
         facts["samples"] += 1
-        facts["equal"] += int(torch.equal(mine, other))
+        facts["equal"] += int(torch.equal(weights, source_weights))
         if self._last is None or self._first is None:
-            self._first = other
-            facts["started_equal"] = _apart(mine, other) < 0.02
+            self._first = source_weights
+            facts["started_equal"] = _apart(weights, source_weights) < 0.02
         else:
-            facts["changes"] += int(not torch.equal(mine, self._last))
-            facts["source_moved"] = round(_apart(other, self._first), 5)
-        self._last = mine
+            facts["changes"] += int(not torch.equal(weights, self._last))
+            facts["source_moved"] = round(_apart(source_weights, self._first), 5)
+        self._last = weights
 
 
 class Followers:
@@ -53,70 +53,73 @@ class Followers:
 
     def __init__(self, names: Names) -> None:
         self._names = names
-        self._known: list[Follower] = []
+        self._followers: list[Follower] = []
         self._versions: set[tuple[int, int]] = set()
-        self._beside: list[nn.Module] = []
+        self._gradient_free: list[nn.Module] = []
 
     def sample(
-        self, optimizers: Iterable[torch.optim.Optimizer], beside: Sequence[weakref.ref[nn.Module]]
+        self, optimizers: Iterable[torch.optim.Optimizer], gradient_free: Sequence[weakref.ref[nn.Module]]
     ) -> None:
-        """On a sampled step; `beside` were called without gradients."""
-        version = (self._names.version, len(beside))
+        """On a sampled step; `gradient_free` were called without gradients."""
+        version = (self._names.version, len(gradient_free))
         if version not in self._versions and len(self._versions) < _SEARCHES:
             self._versions.add(version)
-            self._beside = [one for ref in beside if (one := ref()) is not None]
+            self._gradient_free = [module for ref in gradient_free if (module := ref()) is not None]
             self._find(optimizers)
-            self._beside = []
-        for follower in self._known:
+            self._gradient_free = []
+        for follower in self._followers:
             follower.sample()
 
     def record(self) -> list[dict[str, Any]]:
-        return [one.facts for one in self._known if one.facts["samples"] > 1]
+        return [follower.facts for follower in self._followers if follower.facts["samples"] > 1]
 
     def _find(self, optimizers: Iterable[torch.optim.Optimizer]) -> None:
-        held = {id(one) for optimizer in optimizers for one in optimizer_parameters(optimizer)}
+        held_ids = parameter_ids(*optimizers)
         trained: dict[tuple[Any, ...], tuple[nn.Module, str]] = {}
         loose: list[tuple[tuple[Any, ...], nn.Module, str]] = []
         for module, name in self._modules():
             parameters = list(module.parameters())
-            if len(parameters) < 2 or sum(one.numel() for one in parameters) < _LEAST_WEIGHTS:
+            if len(parameters) < 2 or sum(parameter.numel() for parameter in parameters) < _LEAST_WEIGHTS:
                 continue
-            key = (type(module).__name__, *(tuple(one.shape) for one in parameters))
-            inside = sum(id(one) in held for one in parameters)
+            key = (type(module).__name__, *(tuple(parameter.shape) for parameter in parameters))
+            inside = sum(id(parameter) in held_ids for parameter in parameters)
             if inside == len(parameters):
                 trained.setdefault(key, (module, name))
             elif not inside:
                 loose.append((key, module, name))
-        taken = [one.facts["name"] for one in self._known]
+        follower_names = [follower.facts["name"] for follower in self._followers]
         for key, module, name in loose:
-            below = any(name == other or name.startswith(f"{other}.") for other in taken)
-            if key in trained and not below and len(self._known) < _MOST:
+            below = any(name == outer or name.startswith(f"{outer}.") for outer in follower_names)
+            if key in trained and not below and len(self._followers) < _MOST:
                 source, like = trained[key]
-                self._known.append(Follower(module, source, name, like))
-                taken.append(name)
+                self._followers.append(Follower(module, source, name, like))
+                follower_names.append(name)
 
     def _modules(self) -> Iterable[tuple[nn.Module, str]]:
         """Every model and its parts, outer ones first."""
         count = 0
-        for root in [*self._names.roots, *self._beside]:
-            own = self._names.module_name(root) is None
-            called = (variable_name(root) or type(root).__name__) if own else ""
-            for module, inner in walk(root, called):
+        for root in [*self._names.roots, *self._gradient_free]:
+            is_unnamed = self._names.module_name(root) is None
+            root_name = (variable_name(root) or type(root).__name__) if is_unnamed else ""
+            for module, inner in walk(root, root_name):
                 count += 1
                 if count > _MODULES:
                     return
-                yield module, inner if own else self._names.module_name(module) or type(module).__name__
+                yield (
+                    module,
+                    inner if is_unnamed else self._names.module_name(module) or type(module).__name__,
+                )
 
 
-def _some(module: nn.Module) -> torch.Tensor | None:
+def _weight_sample(module: nn.Module) -> torch.Tensor | None:
     """A few weights of a few of its parameters, the last ones too."""
-    parameters = [one for one in module.parameters() if readable(one) is not None]
+    parameters = [parameter for parameter in module.parameters() if readable(parameter) is not None]
     chosen = parameters[:: max(1, len(parameters) // _TENSORS)]
-    flat = [one.detach().reshape(-1) for one in chosen]
-    parts = [one[:: max(1, one.numel() // _ELEMENTS)][:_ELEMENTS].float().cpu() for one in flat]
+    flat = [parameter.detach().reshape(-1) for parameter in chosen]
+    parts = [values[:: max(1, values.numel() // _ELEMENTS)][:_ELEMENTS].float().cpu() for values in flat]
     return torch.cat(parts) if parts else None
 
 
-def _apart(one: torch.Tensor, other: torch.Tensor) -> float:
-    scale = float(other.abs().mean())
-    return float((one - other).abs().mean()) / scale if scale else 0.0
+def _apart(weights: torch.Tensor, reference: torch.Tensor) -> float:
+    scale = float(reference.abs().mean())
+    return float((weights - reference).abs().mean()) / scale if scale else 0.0

@@ -59,15 +59,15 @@ class ForwardSearch:
 
     def sources(self) -> list[Result]:
         """Non-finite results that led to the loss and came from finite ones, as far as can be seen."""
-        sources, seen, waiting = [], {self.end}, [self.end]
+        sources, visited, waiting = [], {self.end}, [self.end]
         while waiting:
             result = waiting.pop()
-            bad = [one for one in inputs(result[0]) if self.is_bad(one)]
-            before = [one for one in bad if not self.is_mask(one)]
-            if not before:
+            bad = [operand for operand in inputs(result[0]) if self.is_bad(operand)]
+            unmasked = [operand for operand in bad if not self.is_mask(operand)]
+            if not unmasked:
                 sources.append(result)
-            fresh = [one for one in before if one not in seen]
-            seen.update(fresh)
+            fresh = [operand for operand in unmasked if operand not in visited]
+            visited.update(fresh)
             waiting += fresh
         return sources
 
@@ -83,14 +83,14 @@ class ForwardSearch:
                 self._bad[at] = kind not in (None, "finite")
                 waiting.pop()
             else:
-                missing = [one for one in inputs(at[0]) if one not in self._bad]
+                missing = [operand for operand in inputs(at[0]) if operand not in self._bad]
                 if not missing:
                     self._bad[at] = self._turns_bad(at[0])
                 waiting += missing
         return self._bad[result]
 
     def _turns_bad(self, node: Node) -> bool:
-        if any(self._bad[one] for one in inputs(node)) or self.constant(node):
+        if any(self._bad[operand] for operand in inputs(node)) or self.constant(node):
             return True
         return not self.late and nonfinite_rules.cause(self.scene(node)) is not None
 
@@ -108,17 +108,17 @@ class ForwardSearch:
         if self._holds(result) != "-inf":
             return False
         maker = result[0]
-        while before := [node for node, output in inputs(maker) if self.is_bad((node, output))]:
+        while bad_sources := [node for node, output in inputs(maker) if self.is_bad((node, output))]:
             if operation(maker) not in KEEPING:
                 return False
-            maker = before[0]
+            maker = bad_sources[0]
         makers = self.region(maker) if operation(maker) == "LogSoftmax" else [maker]
-        return any(operation(one) in MASKS for one in makers)
+        return any(operation(node) in MASKS for node in makers)
 
     def _holds(self, result: Result) -> Kind | None:
         """What a result holds, or what went into an operation that only hands it on."""
         while (kind := self.kind(result)) is None and operation(result[0]) in HARMLESS:
-            bad = [one for one in inputs(result[0]) if self.is_bad(one)]
+            bad = [operand for operand in inputs(result[0]) if self.is_bad(operand)]
             if not bad:
                 return None
             result = bad[0]

@@ -20,7 +20,7 @@ class Gradients:
     def __init__(self, plan: ElementPlan, scale: Scale) -> None:
         self.plan = plan
         self.scale = scale
-        self.none: set[int] = set()
+        self.missing: set[int] = set()
         # Buckets, parameters and their norms: numbers on the host, a tensor on a device.
         self.dense: list[tuple[int, list[int], list[float] | torch.Tensor]] = []
         # Of a bucket that misses some: the positions of the samples that were taken.
@@ -45,41 +45,43 @@ class Gradients:
         devices = [torch.linalg.vector_norm(part.float()) for part in parts if isinstance(part, torch.Tensor)]
         if devices:
             total = torch.linalg.vector_norm(
-                torch.stack([one.to(devices[0].device) for one in (*devices, total)])
+                torch.stack([norm.to(devices[0].device) for norm in (*devices, total)])
             )
         return total if self.scale is None else total / self.scale
 
 
-def read_gradients(plan: ElementPlan, found: Sequence[torch.Tensor | None], scale: Scale) -> Gradients:
+def read_gradients(plan: ElementPlan, tensors: Sequence[torch.Tensor | None], scale: Scale) -> Gradients:
     """Norms of all gradients in full, and their elements at the places that the plan samples."""
     gradients = Gradients(plan, scale)
     for place, bucket in enumerate(plan.buckets):
-        which: list[int] = []
+        numbers: list[int] = []
         values: list[torch.Tensor] = []
         for number in bucket.numbers:
-            gradient = found[number]
+            gradient = tensors[number]
             if gradient is None:
-                gradients.none.add(number)
+                gradients.missing.add(number)
             elif _is_usual(gradient):
-                which.append(number)
+                numbers.append(number)
                 values.append(gradient)
             elif gradient.layout is torch.sparse_coo:
                 gradients.sparse.append((number, gradient.numel(), _of_sparse(gradient)))
             else:
                 data = plain(gradient)
                 if data is not None and data.dtype in READABLE and data.device == bucket.device:
-                    which.append(number)
+                    numbers.append(number)
                     values.append(data)
-        _read_samples(gradients, bucket, which, values)
-        if which:
-            _read_norms(gradients, place, which, values)
+        _read_samples(gradients, bucket, numbers, values)
+        if numbers:
+            _read_norms(gradients, place, numbers, values)
     return gradients
 
 
-def _read_samples(gradients: Gradients, bucket: Bucket, which: list[int], values: list[torch.Tensor]) -> None:
+def _read_samples(
+    gradients: Gradients, bucket: Bucket, numbers: list[int], values: list[torch.Tensor]
+) -> None:
     positions: list[int] = []
     samples: list[torch.Tensor] = []
-    for number, data in zip(which, values, strict=True):
+    for number, data in zip(numbers, values, strict=True):
         position = bucket.position.get(number)
         if position is not None:
             positions.append(position)
@@ -92,25 +94,25 @@ def _read_samples(gradients: Gradients, bucket: Bucket, which: list[int], values
         torch._foreach_copy_(slots, samples)
 
 
-def _read_norms(gradients: Gradients, place: int, which: list[int], values: list[torch.Tensor]) -> None:
+def _read_norms(gradients: Gradients, place: int, numbers: list[int], values: list[torch.Tensor]) -> None:
     bucket = gradients.plan.buckets[place]
     norms = _norms(values, bucket.dtype)
     if bucket.device.type != "cpu":
-        gradients.dense.append((place, which, torch.stack(list(norms))))
+        gradients.dense.append((place, numbers, torch.stack(list(norms))))
         return
     host_norms = [norm.item() for norm in norms]
-    gradients.dense.append((place, which, host_norms))
+    gradients.dense.append((place, numbers, host_norms))
     if not all(map(isfinite, host_norms)):
-        for number, data, norm in zip(which, values, host_norms, strict=True):
+        for number, data, norm in zip(numbers, values, host_norms, strict=True):
             if not isfinite(norm):
                 gradients.nonfinite[number] = data.numel() - int(data.isfinite().sum())
 
 
 def _norms(values: list[torch.Tensor], dtype: torch.dtype) -> Sequence[torch.Tensor]:
     """Norms of half precision numbers are taken in full precision."""
-    if all(one.dtype is dtype for one in values):
+    if all(value.dtype is dtype for value in values):
         return torch._foreach_norm(values)
-    if _HALF.isdisjoint(one.dtype for one in values):
+    if _HALF.isdisjoint(value.dtype for value in values):
         return [norm.to(dtype) for norm in torch._foreach_norm(values)]
     return torch._foreach_norm(values, 2, dtype)
 
@@ -126,19 +128,22 @@ def _of_sparse(gradient: torch.Tensor) -> torch.Tensor:
 
 def global_norm(parameters: Iterable[torch.Tensor]) -> torch.Tensor | None:
     """The 2-norm of all gradients, on their device; of sharded ones, of the part in this process."""
-    gradients = [gradient for one in parameters if (gradient := one.grad) is not None]
+    gradients = [gradient for parameter in parameters if (gradient := parameter.grad) is not None]
     if not gradients:
         return None
     graded = torch.is_grad_enabled()
     try:  # not `no_grad`, which a signal handler that raises may leave half done
         torch._C._set_grad_enabled(False)
-        if all(_is_usual(one) for one in gradients) and len({one.device for one in gradients}) == 1:
+        if (
+            all(_is_usual(gradient) for gradient in gradients)
+            and len({gradient.device for gradient in gradients}) == 1
+        ):
             norms = torch._foreach_norm(gradients)
             if not gradients[0].is_cpu:
                 norm: torch.Tensor = torch.linalg.vector_norm(torch.stack(norms))
                 return norm
             # On the host plain numbers are added up faster than tensors are put together.
-            squares = sum(one * one for one in [norm.item() for norm in norms])
+            squares = sum(value * value for value in [norm.item() for norm in norms])
             return torch.tensor(sqrt(squares), dtype=torch.float32, device="cpu")
         return _norm_of_any(gradients)
     finally:

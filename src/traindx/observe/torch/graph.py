@@ -90,15 +90,15 @@ class Graph:
     def leaves(self) -> dict[int, torch.Tensor]:
         """The tensors it is computed from, by id, in its order."""
         tensors = map(variable, filter(is_leaf, self.nodes))
-        return {id(one): one for one in tensors if one is not None}
+        return {id(tensor): tensor for tensor in tensors if tensor is not None}
 
     def below(self, node: Node) -> set[Node]:
         """All operations that this one was computed from."""
-        return _reached(node, lambda at: (source for source, _ in inputs(at) if source in self.consumers))
+        return reached([node], lambda at: (source for source, _ in inputs(at) if source in self.consumers))
 
     def above(self, node: Node) -> set[Node]:
         """All operations that were computed from this one."""
-        return _reached(node, lambda at: self.consumers[at])
+        return reached([node], lambda at: self.consumers[at])
 
 
 def walk(root: Node, deadline: float) -> Graph:
@@ -136,7 +136,7 @@ class LayerUses:
         self.graph = graph
         self.parameters: dict[Node, torch.Tensor] = {}
         self.users: dict[Node, list[Node]] = {}
-        self._own: dict[Node, list[str]] = {}
+        self._layers_used: dict[Node, list[str]] = {}
         trained_ids = {id(tensor) for tensor in trained}
         for leaf in filter(is_leaf, graph.nodes):
             tensor = variable(leaf)
@@ -146,33 +146,33 @@ class LayerUses:
             self.parameters[leaf] = tensor
             self.users[leaf] = self._users(leaf)
             for user in self.users[leaf]:
-                self._own.setdefault(user, []).append(layer_of(tensor))
+                self._layers_used.setdefault(user, []).append(layer_of(tensor))
 
-    def own(self, node: Node) -> str:
+    def layer(self, node: Node) -> str:
         """The layer whose parameters the operation uses."""
-        return self._own[node][0] if node in self._own else ""
+        return self._layers_used[node][0] if node in self._layers_used else ""
 
     def weights(self, node: Node) -> list[torch.Tensor]:
         """The parameters that the operation uses."""
         return [tensor for leaf, tensor in self.parameters.items() if node in self.users[leaf]]
 
-    def before(self, node: Node) -> str:
+    def layer_before(self, node: Node) -> str:
         """The last layer that ran among those it was computed from."""
-        bearing = [one for one in self.graph.below(node) if one in self._own]
-        return self._own[max(bearing, key=moment)][-1] if bearing else ""
+        bearing = [source for source in self.graph.below(node) if source in self._layers_used]
+        return self._layers_used[max(bearing, key=moment)][-1] if bearing else ""
 
-    def after(self, node: Node) -> str:
+    def layer_after(self, node: Node) -> str:
         """The first layer that ran among those computed from it."""
-        bearing = [one for one in self.graph.above(node) if one in self._own]
-        return self._own[min(bearing, key=moment)][0] if bearing else ""
+        bearing = [consumer for consumer in self.graph.above(node) if consumer in self._layers_used]
+        return self._layers_used[min(bearing, key=moment)][0] if bearing else ""
 
     def _users(self, leaf: Node) -> list[Node]:
-        users, waiting, seen = [], [leaf], {leaf}
+        users, waiting, visited = [], [leaf], {leaf}
         while waiting:
             for consumer in self.graph.consumers[waiting.pop()]:
-                if consumer in seen:
+                if consumer in visited:
                     continue
-                seen.add(consumer)
+                visited.add(consumer)
                 if operation(consumer) in _CARRIERS:
                     waiting.append(consumer)
                 else:
@@ -194,12 +194,13 @@ def _inputs_first(root: Node, consumers: dict[Node, list[Node]]) -> list[Node]:
     return order[::-1]
 
 
-def _reached(start: Node, step: Callable[[Node], Iterable[Node]]) -> set[Node]:
-    seen: set[Node] = set()
-    waiting = [start]
+def reached(starts: Iterable[Node], step: Callable[[Node], Iterable[Node]]) -> set[Node]:
+    """All nodes that steps from some nodes lead to."""
+    visited: set[Node] = set()
+    waiting = list(starts)
     while waiting:
         for node in step(waiting.pop()):
-            if node not in seen:
-                seen.add(node)
+            if node not in visited:
+                visited.add(node)
                 waiting.append(node)
-    return seen
+    return visited

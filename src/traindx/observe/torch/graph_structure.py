@@ -1,4 +1,4 @@
-"""What the graph of a loss shows of a model: layers in a row, skip connections, shapes that stretch."""
+"""The structure of a model from the graph of its loss: consecutive layers, skip connections, broadcasts."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def linear_pairs(grad_fn: Any, name_of: Callable[[torch.Tensor], str]) -> dict[s
         if _weight(node) is None:
             continue
         layers += 1
-        before = _layer_before(node)
-        if before is not None and len(pairs) < _MAX_PAIRS:
-            pairs.append(_pair(before, node, name_of))
+        previous = _layer_before(node)
+        if previous is not None and len(pairs) < _MAX_PAIRS:
+            pairs.append(_pair(previous, node, name_of))
     return {"layers": layers, "linear_pairs": pairs}
 
 
@@ -58,13 +58,13 @@ def depth(grad_fn: Any) -> int:
     waiting = [grad_fn]
     while waiting:
         node = waiting[-1]
-        before = [one for one in _computed(node) if one not in deepest]
+        sources = [source for source in _computed(node) if source not in deepest]
         if node in deepest or len(deepest) > _WHOLE:
             waiting.pop()
-        elif before:
-            waiting += before
+        elif sources:
+            waiting += sources
         else:
-            below = max((deepest[one] for one in _computed(node)), default=0)
+            below = max((deepest[source] for source in _computed(node)), default=0)
             deepest[node] = below + (operation(node) in _DEEP_LAYERS)
             waiting.pop()
     return deepest.get(grad_fn, 0)
@@ -87,31 +87,31 @@ def end_operations(tensor: torch.Tensor) -> list[str]:
 def stretched(grad_fn: Any) -> list[dict[str, str]]:
     """Where, after the last layer, numbers of N samples become a table of N by N without being asked to."""
     stretches = map(_stretch, _nodes(grad_fn, limit=_NEAR, stops=_LAYERS))
-    return [one for one in stretches if one is not None][:_MAX_STRETCHES]
+    return [stretch for stretch in stretches if stretch is not None][:_MAX_STRETCHES]
 
 
 # Walking back from the loss.
 
 
 def _inputs(node: Any) -> list[Any]:
-    return [one for one, _ in node.next_functions if one is not None]
+    return [source for source, _ in node.next_functions if source is not None]
 
 
 def _computed(node: Any) -> list[Any]:
     """Inputs that are no leaves."""
-    return [one for one in _inputs(node) if not is_leaf(one)]
+    return [source for source in _inputs(node) if not is_leaf(source)]
 
 
 def _nodes(*starts: Any, limit: int = _WHOLE, stops: frozenset[str] = frozenset()) -> Iterator[Any]:
     """All nodes behind some, themselves among them, but none behind an operation that stops."""
-    seen, waiting = set(starts), list(starts)
+    visited, waiting = set(starts), list(starts)
     while waiting:
         node = waiting.pop()
         yield node
-        for one in _computed(node) if operation(node) not in stops else ():
-            if one not in seen and len(seen) < limit:
-                seen.add(one)
-                waiting.append(one)
+        for source in _computed(node) if operation(node) not in stops else ():
+            if source not in visited and len(visited) < limit:
+                visited.add(source)
+                waiting.append(source)
 
 
 def _shape(node: Any, number: int = 0) -> tuple[int, ...] | None:
@@ -124,14 +124,18 @@ def _shape(node: Any, number: int = 0) -> tuple[int, ...] | None:
 
 
 def _pair(first: Any, second: Any, name_of: Callable[[torch.Tensor], str]) -> dict[str, Any]:
-    one, other = _weight(first), _weight(second)
-    assert one is not None
-    assert other is not None
+    first_weight, second_weight = _weight(first), _weight(second)
+    assert first_weight is not None
+    assert second_weight is not None
     groups = [setting(node, "groups") for node in (first, second)]
     return {
-        "first": name_of(one).rpartition(".")[0],
-        "second": name_of(other).rpartition(".")[0],
-        "sizes": [one.numel() // one.shape[0], one.shape[0], other.shape[0]],
+        "first": name_of(first_weight).rpartition(".")[0],
+        "second": name_of(second_weight).rpartition(".")[0],
+        "sizes": [
+            first_weight.numel() // first_weight.shape[0],
+            first_weight.shape[0],
+            second_weight.shape[0],
+        ],
         "groups": max([number for number in groups if isinstance(number, int)], default=1),
     }
 
@@ -156,8 +160,8 @@ def _weight(node: Any) -> torch.Tensor | None:
     """The weight matrix of a layer; None for an operation that is none or whose weight is not trained."""
     if operation(node) not in _LAYERS:
         return None
-    weights = (variable(leaf) for one in _inputs(node) if (leaf := _carried_leaf(one)) is not None)
-    return next((one for one in weights if one is not None and one.dim() > 1), None)
+    weights = (variable(leaf) for source in _inputs(node) if (leaf := _carried_leaf(source)) is not None)
+    return next((weight for weight in weights if weight is not None and weight.dim() > 1), None)
 
 
 def _carried_leaf(node: Any) -> Any:
@@ -174,7 +178,7 @@ def _carried_leaf(node: Any) -> Any:
 
 def _signals(node: Any) -> list[Any]:
     """Inputs that were computed, not weights."""
-    return [one for one in _inputs(node) if _carried_leaf(one) is None]
+    return [source for source in _inputs(node) if _carried_leaf(source) is None]
 
 
 def _signal(node: Any) -> Any:
@@ -188,32 +192,32 @@ def _joins(node: Any) -> bool:
     is_sum_of_losses = shape is not None and all(size == 1 for size in shape)
     if len(sides) != 2 or is_sum_of_losses:
         return False
-    seen = [{sides[0]}, {sides[1]}]
+    visited = [{sides[0]}, {sides[1]}]
     edges = [[sides[0]], [sides[1]]]
-    while seen[0].isdisjoint(seen[1]):
-        if not (edges[0] or edges[1]) or len(seen[0]) + len(seen[1]) > _NEAR:
+    while visited[0].isdisjoint(visited[1]):
+        if not (edges[0] or edges[1]) or len(visited[0]) + len(visited[1]) > _NEAR:
             return False
-        for side, edge in zip(seen, edges, strict=True):
-            new = {one for here in edge for one in _computed(here)} - side
+        for side, edge in zip(visited, edges, strict=True):
+            new = {source for member in edge for source in _computed(member)} - side
             side |= new
             edge[:] = new
-    behind = set(_nodes(*(seen[0] & seen[1]), limit=_NEAR))
-    return any(operation(one) in _DEEP_LAYERS for one in (seen[0] | seen[1]) - behind)
+    behind = set(_nodes(*(visited[0] & visited[1]), limit=_NEAR))
+    return any(operation(member) in _DEEP_LAYERS for member in (visited[0] | visited[1]) - behind)
 
 
 def _stretch(node: Any) -> dict[str, str] | None:
     """The other side must be data: what compares samples with each other has a gradient on both."""
-    sources = [(one, number) for one, number in node.next_functions if one is not None]
+    sources = [(source, number) for source, number in node.next_functions if source is not None]
     if operation(node) not in _STRETCHING or len(sources) != 1:
         return None
     source, number = sources[0]
     if is_leaf(source) or operation(source) == "Unsqueeze":
         return None
-    result, given = _shape(node), _shape(source, number)
-    if result is None or given is None or len(result) != 2 or result[0] != result[1] or result[0] < 2:
+    result, operand_shape = _shape(node), _shape(source, number)
+    if result is None or operand_shape is None or len(result) != 2 or result[0] != result[1] or result[0] < 2:
         return None
     size = result[0]
-    if given not in ((size, 1), (size,), (1, size)):
+    if operand_shape not in ((size, 1), (size,), (1, size)):
         return None
-    texts = ["x".join(map(str, shape)) for shape in (given, result)]
+    texts = ["x".join(map(str, shape)) for shape in (operand_shape, result)]
     return {"operation": operation(node), "from": texts[0], "to": texts[1]}

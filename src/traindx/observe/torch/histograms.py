@@ -52,8 +52,8 @@ class Histograms:
             entry = {"name": name, "step": self._step, **spread}
             self._first.setdefault(name, entry)
             self._last[name] = entry
-        both = [(self._first[name], self._last[name]) for name in self._last]
-        return [one for first, last in both for one in ([first, last] if first is not last else [first])]
+        pairs = [(self._first[name], self._last[name]) for name in self._last]
+        return [entry for first, last in pairs for entry in ([first, last] if first is not last else [first])]
 
 
 def spreads(samples: Sequence[Values]) -> list[dict[str, object]]:
@@ -67,11 +67,11 @@ def spreads(samples: Sequence[Values]) -> list[dict[str, object]]:
     for row, values in zip(table, samples, strict=True):
         row[: values.size] = values
     good = np.isfinite(table)
-    there = np.maximum(good.sum(axis=1), 1)
+    finite_counts = np.maximum(good.sum(axis=1), 1)
     with np.errstate(all="ignore"):
-        mean = np.where(good, table, 0.0).sum(axis=1) / there
+        mean = np.where(good, table, 0.0).sum(axis=1) / finite_counts
         apart = np.where(good, table - mean[:, None], 0.0)
-        reach = _REACH * np.sqrt(np.square(apart).sum(axis=1) / there)
+        reach = _REACH * np.sqrt(np.square(apart).sum(axis=1) / finite_counts)
         low = np.maximum(np.where(good, table, np.inf).min(axis=1), mean - reach)
         high = np.minimum(np.where(good, table, -np.inf).max(axis=1), mean + reach)
         width = np.where(high > low, high - low, 1.0)

@@ -11,7 +11,7 @@ from traindx.observe.torch.process import Watching
 _installed: Watching | None = None
 
 
-def install(recorder: Recorder) -> Watching:
+def install(recorder: Recorder, _torch: object = None) -> Watching:
     """Watch this process for a recorder; once, whoever asks again gets the same."""
     global _installed
     if _installed is not None and _installed.active:
@@ -30,5 +30,5 @@ def listen(watching: Watching) -> None:
     def begin(event: str, call: Callable[..., object]) -> None:
         watching.removals.append(places.listen(event, call))
 
-    for event, call in watching.listeners.all():
+    for event, call in watching.listeners.by_event():
         watching.guard(event, begin, event, call)

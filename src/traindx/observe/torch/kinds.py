@@ -1,4 +1,4 @@
-"""What a module is to the probe: an activation, a layer with weights, or nothing to sample."""
+"""How the probe treats a module: as an activation, as a layer with weights, or as nothing to sample."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ _DROPOUT = nn.modules.dropout._DropoutNd
 def activation_shape(module: nn.Module) -> LayerShape | None:
     """The shape of an activation module; None for all else. Softmax is none: it has no units to die."""
     for base in type(module).__mro__:
-        known = _SHAPES.get(base)
-        if known is not None:
-            return known if isinstance(known, LayerShape) else known(module)
+        shape = _SHAPES.get(base)
+        if shape is not None:
+            return shape if isinstance(shape, LayerShape) else shape(module)
     if children_of(module) or parameters_of(module):
         return None
     return activation_by_name(type(module).__name__)
@@ -93,8 +93,12 @@ def is_norm(module: nn.Module) -> bool:
     """Torch's own, and what others call a norm: a leaf with a vector of weights at most."""
     if isinstance(module, nn.modules.batchnorm._NormBase | nn.LayerNorm | nn.GroupNorm):
         return True
-    named = "norm" in type(module).__name__.lower()
-    return named and not children_of(module) and all(one.dim() <= 1 for _, one in parameters_of(module))
+    is_named_norm = "norm" in type(module).__name__.lower()
+    return (
+        is_named_norm
+        and not children_of(module)
+        and all(weight.dim() <= 1 for _, weight in parameters_of(module))
+    )
 
 
 def has_modes(module: nn.Module) -> bool:

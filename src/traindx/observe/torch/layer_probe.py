@@ -28,7 +28,7 @@ class LayerProbe:
     def __init__(self, names: Names) -> None:
         self.names: list[str] = []
         self.samples = 0
-        self._known = names
+        self._module_names = names
         self._index: dict[str, int] = {}
         self._plans: dict[int, tuple[weakref.ref[Any], ElementPlan]] = {}
         self._step_samples: dict[int, StepSample] = {}
@@ -43,7 +43,7 @@ class LayerProbe:
         optimizer: torch.optim.Optimizer | HandUpdate,
         gradients: bool,
         scale: Scale = None,
-        given: Sequence[torch.Tensor | None] | None = None,
+        returned_gradients: Sequence[torch.Tensor | None] | None = None,
     ) -> None:
         """Right before the update: a sample of the weights, and the gradients unless they come later.
 
@@ -55,8 +55,12 @@ class LayerProbe:
             plan.keep_before(parameters)
             self._step_samples[id(optimizer)] = sample = StepSample(plan)
             if gradients:
-                found = [one.grad for one in parameters] if given is None else given
-                sample.gradients = read_gradients(plan, found, _scale(optimizer, scale))
+                tensors = (
+                    [parameter.grad for parameter in parameters]
+                    if returned_gradients is None
+                    else returned_gradients
+                )
+                sample.gradients = read_gradients(plan, tensors, _scale(optimizer, scale))
 
     def after(
         self, optimizer: torch.optim.Optimizer | HandUpdate, gradients: bool, scale: Scale = None
@@ -69,8 +73,8 @@ class LayerProbe:
         with torch.no_grad():
             sample.updated = sample.plan.keep_after(parameters)
             if gradients:
-                found = [one.grad for one in parameters]
-                sample.gradients = read_gradients(sample.plan, found, _scale(optimizer, scale))
+                tensors = [parameter.grad for parameter in parameters]
+                sample.gradients = read_gradients(sample.plan, tensors, _scale(optimizer, scale))
 
     def gradient_norm(self, optimizer: torch.optim.Optimizer | HandUpdate) -> torch.Tensor | None:
         """The norm of all gradients of the sample under way, for the price of adding up what is known."""
@@ -124,14 +128,16 @@ class LayerProbe:
         by_hand = not isinstance(optimizer, torch.optim.Optimizer)
         entry = self._plans.get(key)
         plan = entry[1] if entry is not None and entry[0]() is optimizer else None
-        if plan and (plan.fits(parameters, self._known.version) or (by_hand and plan.follows(parameters))):
+        if plan and (
+            plan.fits(parameters, self._module_names.version) or (by_hand and plan.follows(parameters))
+        ):
             return plan
-        self._known.refresh([optimizer])
-        layers = [self._layer(self._known.layer_of(one)) for one in parameters]
-        plan = ElementPlan(parameters, layers, self._known.version)
+        self._module_names.refresh([optimizer])
+        layers = [self._layer(self._module_names.layer_of(parameter)) for parameter in parameters]
+        plan = ElementPlan(parameters, layers, self._module_names.version)
         plan.by_hand = by_hand
-        plan.names = [self._known.parameter_name(one) for one in parameters]
-        plan.unreached = [one for one in plan.unreached if plan.names[one] not in self._reached]
+        plan.names = [self._module_names.parameter_name(parameter) for parameter in parameters]
+        plan.unreached = [number for number in plan.unreached if plan.names[number] not in self._reached]
         # The plan holds the memory of the weights: it must go when the optimizer goes.
         plans = self._plans
         plans[key] = (weakref.ref(optimizer, lambda _: plans.pop(key, None)), plan)
@@ -148,9 +154,9 @@ class LayerProbe:
         waiting = []
         for number in plan.unreached:
             name = plan.names[number]
-            if number in gradients.none or squares.get(number) == 0:
+            if number in gradients.missing or squares.get(number) == 0:
                 waiting.append(number)
-                if number not in gradients.none:
+                if number not in gradients.missing:
                     self._zero.add(name)
                 self._silent[name] = self._silent.get(name, 0) + 1
             else:
@@ -160,5 +166,5 @@ class LayerProbe:
 
 
 def _scale(optimizer: torch.optim.Optimizer | HandUpdate, scale: Scale) -> Scale:
-    """Fused optimizers are given gradients that are still scaled, and the scale."""
+    """Fused optimizers get gradients that are still scaled, together with the scale."""
     return scale if scale is not None else getattr(optimizer, "grad_scale", None)

@@ -22,12 +22,12 @@ Kwargs = dict[str, Any]
 
 
 class RecorderListeners:
-    """Each event is handed on to what knows about it, guarded; from other threads than the first, not."""
+    """Passes each event to its probe, guarded; events of other threads than the first are ignored."""
 
     def __init__(self, watching: Watching) -> None:
         self.watching = watching
 
-    def all(self) -> Iterator[tuple[str, Callable[..., Any]]]:
+    def by_event(self) -> Iterator[tuple[str, Callable[..., Any]]]:
         """What the recorder listens to, by event."""
         watching, quick = self.watching, self.watching.steps.quick
         scaling, restoring = watching.scaling, watching.restoring
@@ -81,7 +81,7 @@ class RecorderListeners:
         if not (ours and (accumulates or self._trains(args)) and watching.mine()):
             return None
         steps.accumulates = accumulates
-        if not steps.optimizers.known and steps.hidden is None:
+        if not steps.optimizers.entries and steps.hidden is None:
             watching.report(steps.by_hand.begins, (tensors, *args))
         watching.report(steps.backward_begins, tensors)
         if watching.recorder.stops:
@@ -89,11 +89,11 @@ class RecorderListeners:
         steps.depth += 1
         return functools.partial(self.backward_ends, accumulates)
 
-    def backward_ends(self, accumulates: bool, found: Any) -> None:
+    def backward_ends(self, accumulates: bool, result: Any) -> None:
         watching, steps = self.watching, self.watching.steps
         steps.depth -= 1
-        if not steps.optimizers.known and steps.by_hand.sampled:
-            watching.guard("layers", steps.by_hand.sample_gradients, found)
+        if not steps.optimizers.entries and steps.by_hand.sampled:
+            watching.guard("layers", steps.by_hand.sample_gradients, result)
         watching.report(steps.backward_ends, accumulates)
 
     def _trains(self, args: Args) -> bool:
@@ -106,7 +106,9 @@ class RecorderListeners:
         differentiated_again = len(args) > 2 and bool(args[2])
         inputs = args[3] if len(args) > 3 else ()
         listed = inputs if isinstance(inputs, tuple | list) else (inputs,)
-        return not differentiated_again and any(isinstance(one, kind) and one.is_leaf for one in listed)
+        return not differentiated_again and any(
+            isinstance(tensor, kind) and tensor.is_leaf for tensor in listed
+        )
 
     def step_begins(self, optimizer: Any, args: Args, kwargs: Kwargs) -> None:
         watching, steps = self.watching, self.watching.steps

@@ -84,11 +84,11 @@ class LossCalls:
                 watching.guard("batches", watching.sampler.saw_loss, name, as_given(output), as_given(target))
 
     def backward_called(self, loss: float | torch.Tensor) -> None:
-        """What backward got is the loss itself, the sum of several, or a share of it."""
+        """Whether backward was called on one of the computed losses, on their sum, or on a share of it."""
         computed, self._computed = self._computed, []
         self.watching.sampler.evaluations.drop()
         if self.watching.sampling and self.watching.steps.backwards == 1:
-            self.watching.guard("written losses", self._written)
+            self.watching.guard("written losses", self._note_written_losses)
             self.watching.guard("lookahead", self.watching.sampler.look_ahead, self.watching.steps.grad_fn)
             self.watching.sampler.finish_forward()
             self.watching.guard("stale gradients", self._stale_gradients)
@@ -112,7 +112,7 @@ class LossCalls:
             self.is_whole = True
             self.divides_sums = self._summed
 
-    def _written(self) -> None:
+    def _note_written_losses(self) -> None:
         """Losses that the program wrote by hand are seen in the graph that backward is about to walk."""
         outputs = self.watching.sampler.activations.outputs
         for loss in written_losses(self.watching.steps.grad_fn, outputs):

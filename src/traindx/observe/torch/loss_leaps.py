@@ -33,28 +33,28 @@ class LossLeaps:
         self.watching = watching
         self.limit = inf
         self._recent: deque[float] = deque(maxlen=_RECENT)
-        self._left = _MOST if watching.recorder.internals else 0
+        self._events_left = _MOST if watching.recorder.internals else 0
 
     def passed(self, losses: Iterable[float]) -> None:
         """Losses as they came; of one that leapt no more than the limit."""
         self._recent.extend(losses)
-        usual = self._left > 0 and len(self._recent) >= _ENOUGH and min(self._recent) > 0
+        usual = self._events_left > 0 and len(self._recent) >= _ENOUGH and min(self._recent) > 0
         self.limit = _FAR * max(self._recent) if usual else inf
 
     def leaped(self, loss: float, tensor: torch.Tensor) -> None:
         """Backward is about to be called on a loss above the limit."""
-        self._left -= 1
+        self._events_left -= 1
         parts = parts_of(self.watching.batch)
         if parts is not None:
-            data = {"input_peak": _peak(parts.given), "target_peak": _peak(parts.target)}
+            data = {"input_peak": _peak(parts.inputs), "target_peak": _peak(parts.target)}
         else:
             data = {"input_peak": _first_input(tensor)}
         recorder = self.watching.recorder
-        known = {name: peak for name, peak in data.items() if peak is not None}
+        peaks = {name: peak for name, peak in data.items() if peak is not None}
         text = (
             f"the loss leaps to {loss:.4g}; the last {len(self._recent)} were at most {max(self._recent):.4g}"
         )
-        recorder.event("loss_leap", text, {"loss": loss, **known}, step=recorder.step + 1)
+        recorder.event("loss_leap", text, {"loss": loss, **peaks}, step=recorder.step + 1)
 
 
 def _peak(tensor: torch.Tensor) -> float | None:

@@ -1,4 +1,4 @@
-"""From what was kept of a step to numbers for each layer. Everything here happens on the host.
+"""Statistics of each layer from the samples of a step. Everything here runs on the host.
 
 Between the steps of a training nothing of this is in the cache of the processor, and each further operation
 costs more than its elements do: few operations on whole blocks, then plain Python on what is left.
@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from traindx.observe.arrays import Values
+from traindx.observe.data.directions import cosine
 from traindx.observe.torch.gradient_norms import Gradients
 from traindx.observe.torch.sampled_elements import AFTER, BEFORE, GRADIENT, Bucket, ElementPlan
 
@@ -67,8 +68,8 @@ class LayerGroups:
         """Between update and gradient: the cosine, and how many times as long the update was."""
         if self._along is None:
             return None
-        cosine = _cosine(*self._along)
-        return None if cosine is None else (cosine, self._along[0] / self._along[2])
+        direction = cosine(*self._along)
+        return None if direction is None else (direction, self._along[0] / self._along[2])
 
     def statistics(self) -> dict[str, Column]:
         ratios: Column = [
@@ -84,8 +85,8 @@ class LayerGroups:
             "grad_nonfinite": self.nonfinite,
             "weight_norm": _roots(self.weight),
             "update_ratio": ratios,
-            "grad_cosine": [_cosine(*sums) for sums in self.aligned],
-        } | ({"update_lost_share": self.still} if any(one is not None for one in self.still) else {})
+            "grad_cosine": [cosine(*sums) for sums in self.aligned],
+        } | ({"update_lost_share": self.still} if any(share is not None for share in self.still) else {})
 
     def _add_samples(self, sample: StepSample, bucket: Bucket, block: Values) -> None:
         weights = block[:GRADIENT]
@@ -97,8 +98,8 @@ class LayerGroups:
         if self._along is not None and sample.updated and gradients is not None:
             pairs = ((AFTER, GRADIENT), (AFTER, AFTER), (GRADIENT, GRADIENT))
             self._along = [
-                sum_ + float(block[one] @ block[other])
-                for sum_, (one, other) in zip(self._along, pairs, strict=True)
+                sum_ + float(block[first] @ block[second])
+                for sum_, (first, second) in zip(self._along, pairs, strict=True)
             ]
         if sample.gradients is not None:
             self._add_direction(bucket, block[GRADIENT], sampled)
@@ -118,10 +119,10 @@ class LayerGroups:
         last, bucket.last = bucket.last, (gradient.copy(), sampled)
         if last is None:
             return
-        before, sampled_before = last
+        previous, sampled_before = last
         sums = [
-            np.add.reduceat(one, bucket.starts).tolist()
-            for one in (gradient * before, gradient * gradient, before * before)
+            np.add.reduceat(products, bucket.starts).tolist()
+            for products in (gradient * previous, gradient * gradient, previous * previous)
         ]
         for position, layer in enumerate(bucket.layers):
             if all(positions is None or position in positions for positions in (sampled, sampled_before)):
@@ -146,12 +147,12 @@ class LayerGroups:
     ) -> dict[int, float]:
         squares: dict[int, float] = {}
         bad: dict[int, float] = dict(gradients.nonfinite)
-        for place, which, norms in gradients.dense:
+        for place, numbers, norms in gradients.dense:
             values = norms if isinstance(norms, list) else next(arrays).tolist()
-            squares.update((number, norm * norm) for number, norm in zip(which, values, strict=True))
+            squares.update((number, norm * norm) for number, norm in zip(numbers, values, strict=True))
             if not isinstance(norms, list) and not all(map(isfinite, values)):
                 bucket = gradients.plan.buckets[place]
-                bad |= _guess_nonfinite(bucket, blocks[place], dict(zip(which, values, strict=True)))
+                bad |= _guess_nonfinite(bucket, blocks[place], dict(zip(numbers, values, strict=True)))
         for number, elements, _ in gradients.sparse:
             norm, filled, nonfinite = next(arrays).tolist()
             squares[number], bad[number] = norm * norm, nonfinite
@@ -176,11 +177,6 @@ def _guess_nonfinite(bucket: Bucket, block: Values, norms: dict[int, float]) -> 
             if number in bad:
                 bad[number] = max(1.0, round(count * factor))
     return bad
-
-
-def _cosine(product: float, one: float, other: float) -> float | None:
-    size = one * other
-    return product / sqrt(size) if 0 < size < inf and isfinite(product) else None
 
 
 def _roots(squares: Column) -> Column:

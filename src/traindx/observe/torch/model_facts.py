@@ -18,6 +18,7 @@ from traindx.observe.torch.element_samples import READABLE, plain, sample_of, sp
 from traindx.observe.torch.graph import walk
 from traindx.observe.torch.kinds import activation_shape, is_dropout, is_layer, is_norm
 from traindx.observe.torch.naming import Names
+from traindx.observe.torch.replicas import is_sharded
 from traindx.observe.torch.roots import child_at, children_of, parameters_of
 
 _LISTED = 500
@@ -30,48 +31,52 @@ def model_facts(root: nn.Module, names: Names) -> dict[str, Any]:
     """The whole summary of one model. Its weights are read as they are now: call it before the first step."""
     modules = list(root.modules())
     parameters = list(root.parameters())
-    layers = [module for module in modules if is_layer(module) and _own(module)]
+    layers = [module for module in modules if is_layer(module) and _layer_parameters(module)]
     weighted = [module for module in layers if not is_norm(module) and not isinstance(module, _EMBEDDINGS)]
-    frozen = [one for one in parameters if not one.requires_grad]
+    frozen = [parameter for parameter in parameters if not parameter.requires_grad]
     return {
         "class": type(root).__name__,
-        "parameters": sum(_numel(one) for one in parameters),
-        "trainable": sum(_numel(one) for one in parameters if one.requires_grad),
+        "parameters": sum(_numel(parameter) for parameter in parameters),
+        "trainable": sum(_numel(parameter) for parameter in parameters if parameter.requires_grad),
         "layers": sum(_depth_of(module) for module in weighted),
         "layer_list": _layer_list(layers[:_LISTED], names),
         "activations": dict(
-            Counter(type(one).__name__ for one in modules if activation_shape(one) is not None)
+            Counter(type(module).__name__ for module in modules if activation_shape(module) is not None)
         ),
-        "normalisation": dict(Counter(type(one).__name__ for one in modules if is_norm(one))),
+        "normalisation": dict(Counter(type(module).__name__ for module in modules if is_norm(module))),
         "dropout": sorted(
-            {float(one.p) for one in modules if is_dropout(one) and isinstance(one.p, int | float)}
+            {
+                float(module.p)
+                for module in modules
+                if is_dropout(module) and isinstance(module.p, int | float)
+            }
         ),
         "shared": _shared(root, names),
-        "dtypes": _elements_by(parameters, lambda one: str(one.dtype).removeprefix("torch.")),
-        "devices": _elements_by(parameters, lambda one: str(one.device)),
+        "dtypes": _elements_by(parameters, lambda parameter: str(parameter.dtype).removeprefix("torch.")),
+        "devices": _elements_by(parameters, lambda parameter: str(parameter.device)),
         "frozen": {
             "count": len(frozen),
-            "names": [names.parameter_name(one) for one in frozen[:_NAMED]],
-            "initial": sum(_frozen_initial(one) for one in layers),
-            "elements": sum(_numel(one) for one in frozen),
+            "names": [names.parameter_name(parameter) for parameter in frozen[:_NAMED]],
+            "initial": sum(_frozen_initial(layer) for layer in layers),
+            "elements": sum(_numel(parameter) for parameter in frozen),
         },
         "embeddings": [
-            {"name": names.module_name(one), "size": one.num_embeddings, "width": one.embedding_dim}
-            for one in modules
-            if isinstance(one, _EMBEDDINGS)
+            {"name": names.module_name(module), "size": module.num_embeddings, "width": module.embedding_dim}
+            for module in modules
+            if isinstance(module, _EMBEDDINGS)
         ][:_NAMED],
         "output_width": _output_width(weighted),
-        "recurrent": any(isinstance(one, _RECURRENT) for one in modules),
-        "attention": any("attention" in type(one).__name__.lower() for one in modules),
+        "recurrent": any(isinstance(module, _RECURRENT) for module in modules),
+        "attention": any("attention" in type(module).__name__.lower() for module in modules),
         "blocks": _blocks(modules),
-        "checkpointing": any(getattr(one, "gradient_checkpointing", False) is True for one in modules),
+        "checkpointing": any(getattr(module, "gradient_checkpointing", False) is True for module in modules),
     }
 
 
-def _own(module: nn.Module) -> list[torch.Tensor]:
+def _layer_parameters(module: nn.Module) -> list[torch.Tensor]:
     """The parameters of a layer, also where a parametrization took them over."""
     parametrized = child_at(module, "parametrizations")
-    return [one for _, one in parameters_of(module)] + (
+    return [parameter for _, parameter in parameters_of(module)] + (
         list(parametrized.parameters()) if parametrized is not None else []
     )
 
@@ -102,7 +107,10 @@ def _depth_of(module: nn.Module) -> int:
 
 def _layer_list(layers: list[nn.Module], names: Names) -> list[dict[str, Any]]:
     """Name, type, shape and initial weights of each layer, with one transfer for all."""
-    weights = [max(_own(module), key=lambda one: one.dim() if _numel(one) else -1) for module in layers]
+    weights = [
+        max(_layer_parameters(module), key=lambda parameter: parameter.dim() if _numel(parameter) else -1)
+        for module in layers
+    ]
     samples: dict[int, torch.Tensor] = {}
     for number, weight in enumerate(weights):
         data = plain(weight) if _numel(weight) > 1 else None
@@ -113,7 +121,7 @@ def _layer_list(layers: list[nn.Module], names: Names) -> list[dict[str, Any]]:
     for number, (module, weight) in enumerate(zip(layers, weights, strict=True)):
         facts: dict[str, Any] = {"name": names.module_name(module), "type": type(module).__name__}
         facts["kind"] = layer_kind(type(module).__name__)
-        facts["parameters"] = sum(_numel(one) for one in _own(module))
+        facts["parameters"] = sum(_numel(parameter) for parameter in _layer_parameters(module))
         if _numel(weight):
             facts["shape"] = list(weight.shape)
         if number in arrays:
@@ -146,8 +154,8 @@ def _shared(root: nn.Module, names: Names) -> list[list[str]]:
 
 def _elements_by(parameters: list[nn.Parameter], key: Any) -> dict[str, int]:
     counts: Counter[str] = Counter()
-    for one in parameters:
-        counts[key(one)] += _numel(one)
+    for parameter in parameters:
+        counts[key(parameter)] += _numel(parameter)
     return dict(counts)
 
 
@@ -170,24 +178,23 @@ def _blocks(modules: list[nn.Module]) -> int:
 
 _SECONDS = 0.2
 _NAMED_FREE = 100
-_SHARDED = ("_local_tensor", "_is_flat_param", "_fsdp_flattened", "ds_tensor")
 
 
 def reach_facts(grad_fn: Any, trained: Sequence[torch.Tensor], names: Names) -> dict[str, Any] | None:
     """Parameters behind a loss, compared with the trained ones; None where a graph does not show them."""
-    if any(hasattr(one, mark) for one in trained for mark in _SHARDED):
+    if is_sharded(trained):
         return None
     graph = walk(grad_fn, monotonic() + _SECONDS)
     reached = graph.leaves()
-    leaves = [one for one in reached.values() if isinstance(one, torch.nn.Parameter)]
-    mine = {id(one) for one in trained}
-    free = [one for one in leaves if id(one) not in mine]
-    outside = [one for one in trained if one.requires_grad and id(one) not in reached]
+    leaves = [parameter for parameter in reached.values() if isinstance(parameter, torch.nn.Parameter)]
+    trained_ids = {id(parameter) for parameter in trained}
+    free = [parameter for parameter in leaves if id(parameter) not in trained_ids]
+    outside = [parameter for parameter in trained if parameter.requires_grad and id(parameter) not in reached]
     return {
         "parameters": len(leaves),
         "elements": _elements(leaves),
-        "held": sum(1 for one in reached if one in mine),
-        "free": [names.parameter_name(one) for one in free[:_NAMED_FREE]],
+        "held": sum(1 for identity in reached if identity in trained_ids),
+        "free": [names.parameter_name(parameter) for parameter in free[:_NAMED_FREE]],
         "free_elements": _elements(free),
         "outside": len(outside),
         "complete": graph.complete,
@@ -195,4 +202,4 @@ def reach_facts(grad_fn: Any, trained: Sequence[torch.Tensor], names: Names) -> 
 
 
 def _elements(tensors: Iterable[torch.Tensor]) -> int:
-    return sum(one.numel() for one in tensors)
+    return sum(tensor.numel() for tensor in tensors)

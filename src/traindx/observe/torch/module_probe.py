@@ -69,7 +69,7 @@ class ModuleWatch:
             return True
         return self.output is not None and not self.covered and not (self.layer and turn % _LAYERS_EVERY)
 
-    def called(self, module: nn.Module, args: Any, output: Any) -> None:
+    def sample_call(self, module: nn.Module, args: Any, output: Any) -> None:
         """The module gave an output. Only the first call of a sample counts."""
         if torch.compiler.is_compiling():
             return

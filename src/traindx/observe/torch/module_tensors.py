@@ -1,4 +1,4 @@
-"""Tensors on their way through modules: which one to sample, and when to leave them alone."""
+"""The inputs and outputs of modules: which tensor to sample, and when not to sample at all."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def first_float(value: Any, depth: int = _DEPTH) -> torch.Tensor | None:
     if type(value) is torch.Tensor:
         return value if value.is_floating_point() else None
     if depth and isinstance(value, tuple | list | Mapping):
-        for one in list(value.values() if isinstance(value, Mapping) else value)[:8]:
-            tensor = first_float(one, depth - 1)
+        for part in list(value.values() if isinstance(value, Mapping) else value)[:8]:
+            tensor = first_float(part, depth - 1)
             if tensor is not None:
                 return tensor
     return None
@@ -39,7 +39,7 @@ def real_outputs(value: Any, depth: int = _DEPTH) -> list[torch.Tensor]:
         return [value] if value.is_floating_point() and value.grad_fn is not None else []
     if depth and isinstance(value, tuple | list | Mapping):
         parts = list(value.values() if isinstance(value, Mapping) else value)[:8]
-        return [tensor for one in parts for tensor in real_outputs(one, depth - 1)]
+        return [tensor for part in parts for tensor in real_outputs(part, depth - 1)]
     return []
 
 
@@ -48,23 +48,23 @@ def model_input(args: Any, kwargs: Mapping[str, Any]) -> torch.Tensor | None:
     if args and not kwargs and _is_data(args[0]):
         only: torch.Tensor = args[0]
         return only
-    for named in (kwargs, *(one for one in args if isinstance(one, Mapping))):
+    for mapping in (kwargs, *(argument for argument in args if isinstance(argument, Mapping))):
         for name in MAIN_INPUTS:
-            if name in named and _is_data(named[name]):
-                tensor: torch.Tensor = named[name]
+            if name in mapping and _is_data(mapping[name]):
+                tensor: torch.Tensor = mapping[name]
                 return tensor
     first = _first_data((*args, *kwargs.values()), _DEPTH)
-    named = {**{str(place): one for place, one in enumerate(args)}, **kwargs}
-    columns = [one for one in columns_of(named) if _is_data(one.tensor)]
+    arguments = {**{str(place): argument for place, argument in enumerate(args)}, **kwargs}
+    columns = [column for column in columns_of(arguments) if _is_data(column.tensor)]
     # What has no name of its own is data, wherever it stands.
-    wrong = {id(one.tensor) for one in columns if not all(map(is_given, one.path))}
+    wrong = {id(column.tensor) for column in columns if not all(map(is_given, column.path))}
     if first is not None and id(first) not in wrong:
         return first
-    return next((one.tensor for one in columns if id(one.tensor) not in wrong), first)
+    return next((column.tensor for column in columns if id(column.tensor) not in wrong), first)
 
 
 def autocast_dtype(device: torch.device) -> str | None:
-    """What operations are cast to just now; None when they are not."""
+    """The type that autocast uses at the moment; None when it is off."""
     # Some devices (meta) know nothing of it and raise when asked.
     available = torch.amp.is_autocast_available(device.type)
     if not available or not torch.is_autocast_enabled(device.type):
@@ -77,8 +77,8 @@ def _first_data(value: Any, depth: int) -> torch.Tensor | None:
         tensor: torch.Tensor = value
         return tensor
     if depth and isinstance(value, tuple | list | Mapping):
-        for one in list(value.values() if isinstance(value, Mapping) else value)[:16]:
-            inner = _first_data(one, depth - 1)
+        for part in list(value.values() if isinstance(value, Mapping) else value)[:16]:
+            inner = _first_data(part, depth - 1)
             if inner is not None:
                 return inner
     return None

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from traindx.observe.arrays import shape_text
 from traindx.observe.torch.roots import (
     HandUpdate,
     children_of,
@@ -47,11 +48,15 @@ class Names:
         self, optimizers: Iterable[torch.optim.Optimizer | HandUpdate], frame: FrameType | None = None
     ) -> bool:
         """Find the models whose parameters these optimizers hold. True when something new was found."""
-        parameters = [one for optimizer in optimizers for one in optimizer_parameters(optimizer)]
-        unknown = [one for one in parameters if self._owner(one) is None and _key(one) not in self._loose]
+        parameters = [parameter for optimizer in optimizers for parameter in optimizer_parameters(optimizer)]
+        unknown = [
+            parameter
+            for parameter in parameters
+            if self._owner(parameter) is None and _key(parameter) not in self._loose
+        ]
         if not unknown:
             return False
-        new = self._add(tops_above([id(one) for one in unknown]), frame)
+        new = self._add(tops_above([id(parameter) for parameter in unknown]), frame)
         for parameter in unknown:
             if self._owner(parameter) is None:
                 self._name_loose(parameter, frame)
@@ -60,7 +65,7 @@ class Names:
 
     def saw(self, *modules: nn.Module) -> bool:
         """Models that were called. Those without parameters (losses, transforms) are no models."""
-        return self._add([one for one in modules if next(one.parameters(), None) is not None], None)
+        return self._add([module for module in modules if next(module.parameters(), None) is not None], None)
 
     @property
     def roots(self) -> list[nn.Module]:
@@ -113,16 +118,16 @@ class Names:
     def _add(self, tops: list[nn.Module], frame: FrameType | None) -> bool:
         tops = [top for top in tops if not self.is_root(top) and self.module_name(unwrap(top)) is None]
         self._roots = [(ref, prefix) for ref, prefix in self._roots if ref() is not None]
-        taken = {prefix for _, prefix in self._roots}
+        prefixes = {prefix for _, prefix in self._roots}
         for top in tops:
             prefix = ""
-            if len(tops) > 1 or taken:
-                prefix = _free(_called(top, frame) or type(unwrap(top)).__name__, taken)
-            taken.add(prefix)
+            if len(tops) > 1 or prefixes:
+                prefix = _free(_script_variable(top, frame) or type(unwrap(top)).__name__, prefixes)
+            prefixes.add(prefix)
             self._roots.append((weakref.ref(unwrap(top)), prefix))
-            for one in wrapped_chain(top):
-                self._tops[id(one)] = weakref.ref(one)
-                self.compiled = self.compiled or type(one).__name__ == "OptimizedModule"
+            for module in wrapped_chain(top):
+                self._tops[id(module)] = weakref.ref(module)
+                self.compiled = self.compiled or type(module).__name__ == "OptimizedModule"
             self._learn(top, prefix)
         self.version += bool(tops)
         return bool(tops)
@@ -137,12 +142,12 @@ class Names:
 
     def _name_loose(self, parameter: torch.Tensor, frame: FrameType | None) -> None:
         name = variable_name(parameter, frame)
-        self._loose[_key(parameter)] = name or f"parameter{len(self._loose)} ({_shape(parameter)})"
+        self._loose[_key(parameter)] = name or f"parameter{len(self._loose)} ({shape_text(parameter.shape)})"
         self.version += 1
 
     def _name_of_loose(self, parameter: torch.Tensor) -> str:
         name = self._loose.get(_key(parameter))
-        return name or f"parameter ({_shape(parameter)})"
+        return name or f"parameter ({shape_text(parameter.shape)})"
 
 
 def _key(parameter: torch.Tensor) -> tuple[int, torch.Size]:
@@ -150,18 +155,14 @@ def _key(parameter: torch.Tensor) -> tuple[int, torch.Size]:
     return id(parameter), parameter.shape
 
 
-def _shape(parameter: torch.Tensor) -> str:
-    return "x".join(str(size) for size in parameter.shape) or "scalar"
-
-
-def _called(top: nn.Module, frame: FrameType | None) -> str | None:
+def _script_variable(top: nn.Module, frame: FrameType | None) -> str | None:
     """The variable of the script that holds a model, wrapped or not."""
-    return next((name for one in wrapped_chain(top) if (name := variable_name(one, frame))), None)
+    return next((name for module in wrapped_chain(top) if (name := variable_name(module, frame))), None)
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _free(name: str, names_in_use: set[str]) -> str:
     number, free = 1, name
-    while free in taken:
+    while free in names_in_use:
         number += 1
         free = f"{name}{number}"
     return free
@@ -176,7 +177,7 @@ _TRAINERS = frozenset({"lightning", "pytorch_lightning", "lightning_fabric", "ac
 _WRAPPERS = ("Lightning", "Fabric", "_Fabric", "Accelerated")
 
 
-def variable_name(wanted: object, frame: FrameType | None = None) -> str | None:
+def variable_name(target: object, frame: FrameType | None = None) -> str | None:
     """The name under which a script holds this very object, seen from a frame and its callers.
 
     A variable anywhere is better than a place in a list, a dict or an attribute, and that is better than a
@@ -186,40 +187,40 @@ def variable_name(wanted: object, frame: FrameType | None = None) -> str | None:
     vague = None
     for scope in scopes:
         for name, value in list(scope.items()):
-            if _is(value, wanted) and not name.startswith("_"):
+            if _is(value, target) and not name.startswith("_"):
                 if name not in _VAGUE:
                     return name
                 vague = vague or name
-    return next((name for scope in scopes for name in _places(scope, wanted)), vague)
+    return next((name for scope in scopes for name in _places(scope, target)), vague)
 
 
 def _scopes(frame: FrameType) -> list[Mapping[str, Any]]:
     """The variables of a function and its callers, and of the modules they are in; those of trainers last."""
-    own: list[Mapping[str, Any]] = []
+    script_scopes: list[Mapping[str, Any]] = []
     of_trainers: list[Mapping[str, Any]] = []
     modules: set[int] = set()
-    here: FrameType | None = frame
-    while here is not None:
-        if not here.f_code.co_filename.startswith(_ASIDE):
-            scopes = of_trainers if _of_trainer(here.f_globals.get("__name__")) else own
-            scopes.append(frame_variables(here))
-            if id(here.f_globals) not in modules:
-                modules.add(id(here.f_globals))
-                scopes.append(here.f_globals)
-        here = here.f_back
-    return own + of_trainers
+    current: FrameType | None = frame
+    while current is not None:
+        if not current.f_code.co_filename.startswith(_ASIDE):
+            scopes = of_trainers if _of_trainer(current.f_globals.get("__name__")) else script_scopes
+            scopes.append(frame_variables(current))
+            if id(current.f_globals) not in modules:
+                modules.add(id(current.f_globals))
+                scopes.append(current.f_globals)
+        current = current.f_back
+    return script_scopes + of_trainers
 
 
 def _of_trainer(module: object) -> bool:
     return isinstance(module, str) and module.partition(".")[0] in _TRAINERS
 
 
-def _is(value: object, wanted: object) -> bool:
+def _is(value: object, target: object) -> bool:
     """Whether a value is the wanted object, or a trainer's wrapper around it."""
-    if value is wanted:
+    if value is target:
         return True
     wrapper = _of_trainer(type(value).__module__) and type(value).__name__.startswith(_WRAPPERS)
-    return wrapper and any(one is wanted for one in _attributes(value).values())
+    return wrapper and any(attribute is target for attribute in _attributes(value).values())
 
 
 def frame_variables(frame: FrameType) -> Mapping[str, Any]:
@@ -240,28 +241,28 @@ def frame_variables(frame: FrameType) -> Mapping[str, Any]:
     return copied
 
 
-def _places(variables: Mapping[str, Any], wanted: object) -> Iterator[str]:
+def _places(variables: Mapping[str, Any], target: object) -> Iterator[str]:
     for name, value in list(variables.items()):
         kind = type(value)
         if name.startswith("__"):
             continue
         if kind in (list, tuple) and len(value) <= _MANY:
-            yield from (f"{name}[{number}]" for number, one in enumerate(value) if _is(one, wanted))
+            yield from (f"{name}[{number}]" for number, item in enumerate(value) if _is(item, target))
         elif kind is dict and len(value) <= _MANY:
             yield from (
-                f"{name}.{key}" for key, one in list(value.items()) if one is wanted and type(key) is str
+                f"{name}.{key}" for key, item in list(value.items()) if item is target and type(key) is str
             )
         elif (name == "self" or kind.__module__ == "__main__") and not issubclass(kind, type):
-            own = _attributes(value)
-            children = own.get("_modules")
-            for attributes in (own, children if type(children) is dict else {}):
-                yield from (key for key, one in list(attributes.items()) if one is wanted)
+            instance = _attributes(value)
+            children = instance.get("_modules")
+            for attributes in (instance, children if type(children) is dict else {}):
+                yield from (key for key, item in list(attributes.items()) if item is target)
 
 
 def _attributes(value: object) -> dict[str, Any]:
     """What an object holds, without running code of its own."""
     try:
-        own = object.__getattribute__(value, "__dict__")
+        attributes = object.__getattribute__(value, "__dict__")
     except AttributeError:
         return {}
-    return own if type(own) is dict else {}
+    return attributes if type(attributes) is dict else {}

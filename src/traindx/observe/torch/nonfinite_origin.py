@@ -103,39 +103,47 @@ def backward_origin(
 
     Clipping multiplies every gradient with the norm, so that one NaN is in all of them: `clipped` says so.
     """
-    trained = [one for one in parameters if one.grad is not None]
-    holds = {id(one): kind(one.grad) for one in trained if one.grad is not None}
-    every = list(dict.fromkeys(layer_of(one) for one in trained if holds[id(one)]))
-    bad = list(dict.fromkeys(layer_of(one) for one in trained if holds[id(one)] not in (None, "finite")))
+    trained = [parameter for parameter in parameters if parameter.grad is not None]
+    holds = {id(parameter): kind(parameter.grad) for parameter in trained if parameter.grad is not None}
+    every = list(dict.fromkeys(layer_of(parameter) for parameter in trained if holds[id(parameter)]))
+    bad = list(
+        dict.fromkeys(
+            layer_of(parameter) for parameter in trained if holds[id(parameter)] not in (None, "finite")
+        )
+    )
     if not bad:
         return NonfiniteOrigin("unknown", "all gradients are finite")
     graph = walk(grad_fn, monotonic() + seconds)
     layers = LayerUses(graph, layer_of, trained)
-    gradient_kinds = {leaf: holds.get(id(one)) for leaf, one in layers.parameters.items()}
-    finite = {leaf: one == "finite" for leaf, one in gradient_kinds.items() if one is not None}
+    gradient_kinds = {leaf: holds.get(id(parameter)) for leaf, parameter in layers.parameters.items()}
+    finite = {
+        leaf: gradient_kind == "finite"
+        for leaf, gradient_kind in gradient_kinds.items()
+        if gradient_kind is not None
+    }
     guilty = None
     if clipped or not all(finite.values()):
         guilty = suspect(graph, layers, None if clipped else finite, loss)
     layer_numbers = {"layers_nonfinite": bad[:_LISTED], "layers_bad": len(bad), "layers_all": len(every)}
     word = "NaN" if "nan" in holds.values() else "inf"
-    which = f"; the gradients of {nonfinite_words.share(bad, every)} hold {word}"
+    suffix = f"; the gradients of {nonfinite_words.share(bad, every)} hold {word}"
     if clipped:
-        which = f"; clipping spread {word} to all gradients"
+        suffix = f"; clipping spread {word} to all gradients"
     half = any(output_dtype(node) == torch.float16 for node in graph.nodes)
     if half and loss_scale is not None and loss_scale >= _HIGH_SCALE:
-        return _scaled(guilty, loss_scale, layers, which, layer_numbers)
+        return _scaled(guilty, loss_scale, layers, suffix, layer_numbers)
     if clipped and (guilty is None or guilty.weight <= 1):
-        return NonfiniteOrigin("backward", f"somewhere in the backward pass{which}", numbers=layer_numbers)
+        return NonfiniteOrigin("backward", f"somewhere in the backward pass{suffix}", numbers=layer_numbers)
     if guilty is None:
-        return _unplaced(graph, bad, every, which, layer_numbers)
-    return _suspected(guilty, layers, which, layer_numbers)
+        return _unplaced(graph, bad, every, suffix, layer_numbers)
+    return _suspected(guilty, layers, suffix, layer_numbers)
 
 
 def _bad_weights(
     tensors: Iterable[torch.Tensor], layer_of: LayerOf, deadline: float, *, first_step: bool
 ) -> NonfiniteOrigin | None:
-    checked = {id(one): one for one in tensors if monotonic() < deadline}
-    kinds = {key: kind(one) for key, one in checked.items() if monotonic() < deadline}
+    checked = {id(tensor): tensor for tensor in tensors if monotonic() < deadline}
+    kinds = {key: kind(tensor) for key, tensor in checked.items() if monotonic() < deadline}
     bad = [key for key, holds in kinds.items() if holds not in (None, "finite")]
     if not bad:
         return None
@@ -152,25 +160,36 @@ def _bad_weights(
 
 def _located(source: BlamedTensor, layers: LayerUses) -> NonfiniteOrigin:
     node, words = source.node, source.cause.words
-    own, before, after = layers.own(node), layers.before(node), layers.after(node)
+    layer, layer_before, layer_after = layers.layer(node), layers.layer_before(node), layers.layer_after(node)
     if source.between:
-        before, after = layers.before(source.between[0]), layers.after(source.between[1])
-        text = f"somewhere {nonfinite_words.between(before, after)}; could not look closer: {source.hidden}"
-        return NonfiniteOrigin("forward", text, "", before, after)
-    place = nonfinite_words.place(own, before, after)
+        first, last = source.between
+        layer_before, layer_after = layers.layer_before(first), layers.layer_after(last)
+        place = nonfinite_words.between(layer_before, layer_after)
+        text = f"somewhere {place}; could not look closer: {source.hidden}"
+        return NonfiniteOrigin("forward", text, "", layer_before, layer_after)
+    place = nonfinite_words.place(layer, layer_before, layer_after)
     statistics = numbers(source.cause.tensor) if source.cause.tensor is not None else {}
     if source.constant:
         statistics |= _spread(source)
-        text = f"{nonfinite_words.handed(source.constant, plain(node), in_layer=bool(own))}, {place}"
+        text = f"{nonfinite_words.handed(source.constant, plain(node), in_layer=bool(layer))}, {place}"
         text += f": {nonfinite_words.counted(statistics)}" if statistics else ""
-        return NonfiniteOrigin("input", text, words, before, after, statistics, own, node.name())
+        return NonfiniteOrigin(
+            "input", text, words, layer_before, layer_after, statistics, layer, node.name()
+        )
     text = f"{words} in {node.name()}, {place}"
     text += f": {source.cause.of} {nonfinite_words.ranged(statistics)}" if statistics else ""
     if operation(node) in PRODUCTS and layers.weights(node):
         statistics["weights_max"] = max(map(largest, layers.weights(node)))
         text += f", weights up to {statistics['weights_max']:.4g}"
     return NonfiniteOrigin(
-        "forward" if own or after else "loss", text, words, before, after, statistics, own, node.name()
+        "forward" if layer or layer_after else "loss",
+        text,
+        words,
+        layer_before,
+        layer_after,
+        statistics,
+        layer,
+        node.name(),
     )
 
 
@@ -193,48 +212,52 @@ def _spread(source: BlamedTensor) -> dict[str, object]:
 
 
 def _suspected(
-    guilty: Suspect, layers: LayerUses, which: str, layer_numbers: Mapping[str, object]
+    guilty: Suspect, layers: LayerUses, suffix: str, layer_numbers: Mapping[str, object]
 ) -> NonfiniteOrigin:
     node = guilty.node
-    own, before, after = layers.own(node), layers.before(node), layers.after(node)
-    place = nonfinite_words.place(own, before, after)
+    layer, layer_before, layer_after = layers.layer(node), layers.layer_before(node), layers.layer_after(node)
+    place = nonfinite_words.place(layer, layer_before, layer_after)
     hidden = OPAQUE.get(operation(node), "")
     if hidden:
-        text = f"the backward pass {place}; could not look closer: {hidden}{which}"
-        return NonfiniteOrigin("backward", text, "", before, after, layer_numbers, own)
+        text = f"the backward pass {place}; could not look closer: {hidden}{suffix}"
+        return NonfiniteOrigin("backward", text, "", layer_before, layer_after, layer_numbers, layer)
     if guilty.weight <= 1:
-        text = f"overflow in the backward pass, likely of {guilty.words} ({node.name()}) {place}{which}"
+        text = f"overflow in the backward pass, likely of {guilty.words} ({node.name()}) {place}{suffix}"
     else:
         hides = f", whose values {guilty.chosen} hides: 0 * inf is NaN" if guilty.chosen else ""
-        text = f"likely the backward of {guilty.words} ({node.name()}) {place}{hides}{which}"
-    return NonfiniteOrigin("backward", text, guilty.words, before, after, layer_numbers, own, node.name())
+        text = f"likely the backward of {guilty.words} ({node.name()}) {place}{hides}{suffix}"
+    return NonfiniteOrigin(
+        "backward", text, guilty.words, layer_before, layer_after, layer_numbers, layer, node.name()
+    )
 
 
 def _scaled(
     guilty: Suspect | None,
     loss_scale: float,
     layers: LayerUses,
-    which: str,
+    suffix: str,
     layer_numbers: Mapping[str, object],
 ) -> NonfiniteOrigin:
     words = "float16 overflow of scaled gradients"
-    text = f"{words} is likely, at loss scale {loss_scale:g}{which}"
+    text = f"{words} is likely, at loss scale {loss_scale:g}{suffix}"
     if guilty is None:
         return NonfiniteOrigin("backward", text, words, numbers=layer_numbers)
     node = guilty.node
-    own, before, after = layers.own(node), layers.before(node), layers.after(node)
+    layer, layer_before, layer_after = layers.layer(node), layers.layer_before(node), layers.layer_after(node)
     if guilty.weight > 1:
         text += f"; if it stays at a low scale, the backward of {guilty.words} ({node.name()})"
-    return NonfiniteOrigin("backward", text, words, before, after, layer_numbers, own, node.name())
+    return NonfiniteOrigin(
+        "backward", text, words, layer_before, layer_after, layer_numbers, layer, node.name()
+    )
 
 
 def _unplaced(
-    graph: Graph, bad: list[str], every: list[str], which: str, layer_numbers: Mapping[str, object]
+    graph: Graph, bad: list[str], every: list[str], suffix: str, layer_numbers: Mapping[str, object]
 ) -> NonfiniteOrigin:
     """The graph does not hold the parameters: only their order is left."""
     hidden = next((OPAQUE[name] for name in map(operation, graph.nodes) if name in OPAQUE), "")
     why = f"; could not look closer: {hidden}" if hidden else ""
     last = every.index(bad[-1])
-    after = every[last + 1] if last + 1 < len(every) else ""
-    text = f"the backward pass {nonfinite_words.between(bad[-1], after)}{why}{which}"
-    return NonfiniteOrigin("backward", text, "", bad[-1], after, layer_numbers)
+    layer_after = every[last + 1] if last + 1 < len(every) else ""
+    text = f"the backward pass {nonfinite_words.between(bad[-1], layer_after)}{why}{suffix}"
+    return NonfiniteOrigin("backward", text, "", bad[-1], layer_after, layer_numbers)

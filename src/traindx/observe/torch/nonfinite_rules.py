@@ -43,8 +43,8 @@ def _outside(words: str, low: float, high: float, *, closed: bool = False) -> Ru
     """A function that is only defined between two numbers; at them too, unless `closed`."""
 
     def rule(scene: Scene) -> NonfiniteCause | None:
-        least, most = scene.ends("self")
-        out = (least <= low or most >= high) if closed else (least < low or most > high)
+        minimum, maximum = scene.ends("self")
+        out = (minimum <= low or maximum >= high) if closed else (minimum < low or maximum > high)
         span = f"above {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
         return NonfiniteCause(f"{words} of a number that is not {span}", scene.saved["self"]) if out else None
 
@@ -76,8 +76,8 @@ def _division(scene: Scene) -> NonfiniteCause | None:
     if below is None or not bool((below == 0).any()):
         return None
     above = _values(scene, "self")
-    both = above is not None and bool(((above == 0) & (below == 0)).any())
-    return NonfiniteCause("division of 0 by 0" if both else "division by 0", scene.saved["other"])
+    zero_by_zero = above is not None and bool(((above == 0) & (below == 0)).any())
+    return NonfiniteCause("division of 0 by 0" if zero_by_zero else "division by 0", scene.saved["other"])
 
 
 def _power(scene: Scene) -> NonfiniteCause | None:
@@ -97,10 +97,10 @@ def _power(scene: Scene) -> NonfiniteCause | None:
 
 
 def _product(scene: Scene) -> NonfiniteCause | None:
-    one, other = _values(scene, "self"), _values(scene, "other")
-    if one is None or other is None:
+    left, right = _values(scene, "self"), _values(scene, "other")
+    if left is None or right is None:
         return None
-    meets = ((one == 0) & torch.isinf(other)) | ((other == 0) & torch.isinf(one))
+    meets = ((left == 0) & torch.isinf(right)) | ((right == 0) & torch.isinf(left))
     return NonfiniteCause("0 * inf", scene.saved["other"]) if bool(meets.any()) else None
 
 
@@ -116,16 +116,16 @@ def _spread(scene: Scene) -> NonfiniteCause | None:
     if values is None:
         return None
     groups = result.numel() if result is not None else max(1, values.numel() // _group(scene, values))
-    each = values.numel() / max(1, groups)
-    few = each <= (1.0 if correction is None else correction)
-    return NonfiniteCause(f"{plain(scene.node)} of a single value", values) if few else None
+    group_size = values.numel() / max(1, groups)
+    is_single = group_size <= (1.0 if correction is None else correction)
+    return NonfiniteCause(f"{plain(scene.node)} of a single value", values) if is_single else None
 
 
 def _group(scene: Scene, values: torch.Tensor) -> int:
     dims = setting(scene.node, "dim")
     if not isinstance(dims, tuple):
         return max(1, values.numel())
-    return math.prod(values.shape[_signed(one)] for one in dims) or 1
+    return math.prod(values.shape[_signed(dim)] for dim in dims) or 1
 
 
 def _signed(dim: int) -> int:

@@ -60,7 +60,7 @@ class NonfiniteStop:
     def _weights_are_nan(self) -> bool:
         optimizer = self.watching.lead()
         weights = optimizer_parameters(optimizer) if optimizer is not None else []
-        return any(bool(torch.isnan(one).any()) for one in weights if one.is_floating_point())
+        return any(bool(torch.isnan(weight).any()) for weight in weights if weight.is_floating_point())
 
     def _stop(self, reason: str) -> None:
         self.watching.recorder.stop_soon(f"stopped on a critical problem: {reason}")

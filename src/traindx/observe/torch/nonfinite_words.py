@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from traindx.observe.name_lists import listed
+
 _SHOWN = 3
 
 
-def place(own: str, before: str, after: str) -> str:
+def place(layer: str, layer_before: str, layer_after: str) -> str:
     """Where an operation stands among the layers."""
-    return f"in layer {own}" if own else between(before, after)
+    return f"in layer {layer}" if layer else between(layer_before, layer_after)
 
 
-def between(before: str, after: str) -> str:
-    if before and after:
-        return f"between layers {before} and {after}"
-    if before:
-        return f"between layer {before} and the loss"
-    return f"before layer {after}" if after else "between the input and the loss"
+def between(layer_before: str, layer_after: str) -> str:
+    if layer_before and layer_after:
+        return f"between layers {layer_before} and {layer_after}"
+    if layer_before:
+        return f"between layer {layer_before} and the loss"
+    return f"before layer {layer_after}" if layer_after else "between the input and the loss"
 
 
 def handed(constant: str, operation: str, *, in_layer: bool) -> str:
     """What came in from outside, by the name of the argument that held it."""
-    named = {"target": "the target", "weight": "the class weight"}.get(constant)
-    if named:
-        return f"{named} of {operation} is not finite"
+    argument = {"target": "the target", "weight": "the class weight"}.get(constant)
+    if argument:
+        return f"{argument} of {operation} is not finite"
     if in_layer or constant in ("input", "mat1", "variable"):
         return "the input is not finite"
     return f"the tensor without gradient (data, target or mask) in {operation} is not finite"
@@ -53,9 +55,4 @@ def share(bad: Sequence[str], every: Sequence[str]) -> str:
     """`2 of 5 layers (fc1, fc2)`."""
     if len(bad) == len(every) > 1:
         return "all layers"
-    return f"{len(bad)} of {len(every)} layers ({listed(bad)})"
-
-
-def listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_SHOWN])
-    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
+    return f"{len(bad)} of {len(every)} layers ({listed(bad, _SHOWN)})"

@@ -146,6 +146,6 @@ def overflow(scene: Scene) -> NonfiniteCause:
     dtype = output_dtype(scene.node)
     name = str(dtype).removeprefix("torch.") if dtype is not None else "number"
     real = dtype is not None and dtype.is_floating_point
-    most = f" (largest {torch.finfo(dtype).max:.5g})" if dtype is not None and real else ""
-    tensor = next((one for one in scene.saved.values() if one.is_floating_point()), None)
-    return NonfiniteCause(f"{name} overflow in {plain(scene.node)}{most}", tensor)
+    limit = f" (largest {torch.finfo(dtype).max:.5g})" if dtype is not None and real else ""
+    tensor = next((tensor for tensor in scene.saved.values() if tensor.is_floating_point()), None)
+    return NonfiniteCause(f"{name} overflow in {plain(scene.node)}{limit}", tensor)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from traindx.observe.torch.roots import optimizer_parameters
+from traindx.observe.torch.roots import parameter_ids
 from traindx.observe.torch.scalars import Row
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ _JUMP = 3.0
 _SMALL = 1e-2
 
 
-class Known:
-    """An optimizer that has been seen, by weak reference: it must be able to go."""
+class TrackedOptimizer:
+    """An optimizer that has stepped, by weak reference: it must stay deletable."""
 
     def __init__(self, optimizer: torch.optim.Optimizer, name: str) -> None:
         self.ref = weakref.ref(optimizer)
@@ -38,97 +38,101 @@ class Optimizers:
 
     def __init__(self, watching: Watching) -> None:
         self.watching = watching
-        self.known: dict[int, Known] = {}
-        self.lead: Known | None = None
+        self.entries: dict[int, TrackedOptimizer] = {}
+        self.lead: TrackedOptimizer | None = None
 
-    def know(self, optimizer: torch.optim.Optimizer) -> Known:
-        known = self.known.get(id(optimizer))
-        if known is None or known.ref() is not optimizer:
-            known = Known(optimizer, self.watching.optimizer_name(optimizer, len(self.known)))
-            known.late = self.lead is not None and self.watching.constructed.is_late(optimizer)
-            self.known[id(optimizer)] = known
-            another = self.lead is not None and known.late and _another(known, self.lead)
-            self.watching.new_optimizer(optimizer, known, another)
-        return known
+    def entry_of(self, optimizer: torch.optim.Optimizer) -> TrackedOptimizer:
+        entry = self.entries.get(id(optimizer))
+        if entry is None or entry.ref() is not optimizer:
+            entry = TrackedOptimizer(optimizer, self.watching.optimizer_name(optimizer, len(self.entries)))
+            entry.late = self.lead is not None and self.watching.constructed.is_late(optimizer)
+            self.entries[id(optimizer)] = entry
+            is_new_training = self.lead is not None and entry.late and _is_new_training(entry, self.lead)
+            self.watching.new_optimizer(optimizer, entry, is_new_training)
+        return entry
 
     def steps_of(self, optimizer: torch.optim.Optimizer) -> int:
         """Steps an optimizer has taken so far."""
-        known = self.known.get(id(optimizer))
-        return known.count if known is not None else 0
+        entry = self.entries.get(id(optimizer))
+        return entry.count if entry is not None else 0
 
-    def follow(self, known: Known) -> bool:
+    def follow(self, entry: TrackedOptimizer) -> bool:
         """Whether this step is one of the lead's. One that steps twice while the lead rests takes over."""
         lead = self.lead
         if lead is None:
-            self.lead = known
-        elif known is lead:
-            if len(self.known) > 1:
-                for other in self.known.values():
-                    other.alone = 0
+            self.lead = entry
+        elif entry is lead:
+            if len(self.entries) > 1:
+                for sibling in self.entries.values():
+                    sibling.alone = 0
         else:
-            known.alone += 1
-            if lead.ref() is not None and not known.late and known.alone < 2:
+            entry.alone += 1
+            if lead.ref() is not None and not entry.late and entry.alone < 2:
                 return False
-            self._take_over(known, lead)
+            self._take_over(entry, lead)
         return True
 
-    def _take_over(self, known: Known, lead: Known) -> None:
-        now, another = known.ref(), _another(known, lead)
-        if another:
-            self.watching.constructed.elsewhere.update(self.known)
-            self.known = {id(now): known}
-        known.late = False
-        self.lead = known
-        self.watching.lead_changed(known, another)
+    def _take_over(self, entry: TrackedOptimizer, lead: TrackedOptimizer) -> None:
+        optimizer, is_new_training = entry.ref(), _is_new_training(entry, lead)
+        if is_new_training:
+            self.watching.constructed.elsewhere.update(self.entries)
+            self.entries = {id(optimizer): entry}
+        entry.late = False
+        self.lead = entry
+        self.watching.lead_changed(entry, is_new_training)
 
     def several_losses(self) -> bool:
-        return len(self.known) > 1 and sum(1 for one in self.known.values() if one.own_loss) > 1
+        return len(self.entries) > 1 and sum(1 for entry in self.entries.values() if entry.own_loss) > 1
 
-    def rates(self, row: Row, known: Known, prefix: str) -> None:
+    def rates(self, row: Row, entry: TrackedOptimizer, prefix: str) -> None:
         """Learning rates of the groups; a sudden change is an event."""
-        optimizer = known.ref()
+        optimizer = entry.ref()
         groups = optimizer.param_groups if optimizer is not None else ()
-        before, known.groups = known.groups, len(groups)
-        if 0 < before < len(groups):
-            self.watching.recorder.event("parameters_added", f"{known.name} was given a further group")
-        few = groups if len(groups) <= FEW_GROUPS else groups[:1]
-        self.record_rates(row, known, [group.get("lr") for group in few], prefix=prefix)
+        previous_count, entry.groups = entry.groups, len(groups)
+        if 0 < previous_count < len(groups):
+            self.watching.recorder.event("parameters_added", f"{entry.name} was given a further group")
+        first_groups = groups if len(groups) <= FEW_GROUPS else groups[:1]
+        self.record_rates(row, entry, [group.get("lr") for group in first_groups], prefix=prefix)
 
     def record_rates(
-        self, row: Row, known: Known, rates: list[object], step: int | None = None, prefix: str = ""
+        self,
+        row: Row,
+        entry: TrackedOptimizer,
+        rates: list[object],
+        step: int | None = None,
+        prefix: str = "",
     ) -> None:
         """The rate of the first group, and of others where they differ."""
         first = rate_of(rates[0]) if rates else None
         if first is None:
             return
         row[prefix + "lr"] = first
-        for number, other in enumerate(rates[1:], 1):
-            rate = rate_of(other)
+        for number, value in enumerate(rates[1:], 1):
+            rate = rate_of(value)
             if rate is not None and rate != first:
                 row[f"{prefix}lr/group{number}"] = rate
-        self._changed_rate(known, first, step)
+        self._changed_rate(entry, first, step)
 
-    def _changed_rate(self, known: Known, first: float, step: int | None) -> None:
+    def _changed_rate(self, entry: TrackedOptimizer, first: float, step: int | None) -> None:
         """A rate that jumps is an event."""
-        last, known.rate = known.rate, first
-        known.highest = max(known.highest, first)
+        last, entry.rate = entry.rate, first
+        entry.highest = max(entry.highest, first)
         # At the end of a decay, a rate that is nothing becomes another nothing.
-        if first == last or not last or first <= 0 or max(first, last) < _SMALL * known.highest:
+        if first == last or not last or first <= 0 or max(first, last) < _SMALL * entry.highest:
             return
         if not 1 / _JUMP <= first / last <= _JUMP:
-            text = f"learning rate of {known.name} from {last:g} to {first:g}"
+            text = f"learning rate of {entry.name} from {last:g} to {first:g}"
             self.watching.recorder.event("lr_jump", text, step=step)
 
 
-def _another(known: Known, lead: Known) -> bool:
+def _is_new_training(entry: TrackedOptimizer, lead: TrackedOptimizer) -> bool:
     """One that was made after the lead had begun, for other parameters, is another training."""
-    before, now = lead.ref(), known.ref()
-    return before is None or (known.late and now is not None and not _share(before, now))
-
-
-def _share(one: torch.optim.Optimizer, other: torch.optim.Optimizer) -> bool:
-    parameters = {id(parameter) for parameter in optimizer_parameters(one)}
-    return any(id(parameter) in parameters for parameter in optimizer_parameters(other))
+    lead_optimizer, optimizer = lead.ref(), entry.ref()
+    if lead_optimizer is None:
+        return True
+    if not entry.late or optimizer is None:
+        return False
+    return parameter_ids(lead_optimizer).isdisjoint(parameter_ids(optimizer))
 
 
 class Hidden:
@@ -146,9 +150,9 @@ class Hidden:
         return optimizer
 
     def stepped(self) -> bool:
-        """Whether it has stepped since this was asked last; taken for granted where it does not count."""
-        before, self._count = self._count, self.counted()
-        return self._count is None or self._count != before
+        """Whether it has stepped since the last call; assumed where it does not count its steps."""
+        previous, self._count = self._count, self.counted()
+        return self._count is None or self._count != previous
 
     def counted(self) -> float | None:
         for group in self.optimizer.param_groups:

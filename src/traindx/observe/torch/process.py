@@ -22,7 +22,7 @@ from traindx.observe.torch.listeners import RecorderListeners
 from traindx.observe.torch.loss_calls import LossCalls
 from traindx.observe.torch.naming import Names, variable_name
 from traindx.observe.torch.nonfinite_stop import NonfiniteStop
-from traindx.observe.torch.optimizer_state import Hidden, Known
+from traindx.observe.torch.optimizer_state import Hidden, TrackedOptimizer
 from traindx.observe.torch.places import backward
 from traindx.observe.torch.restoring import Restoring
 from traindx.observe.torch.roots import optimizer_parameters
@@ -89,15 +89,15 @@ class Watching:
                 raise
             self.recorder.failed(probe, error)
 
-    def report(self, listener: Callable[[Any], None], what: Any) -> None:
+    def report(self, listener: Callable[[Any], None], argument: Any) -> None:
         """An event of the clock; without the clock there is nothing left to record."""
         try:
-            self._call(listener, what) if self.compiled else listener(what)
+            self._call(listener, argument) if self.compiled else listener(argument)
         except Exception as error:
             self.stop_counting(error)
 
     def check_stop(self) -> None:
-        """A backward call begins: raises `Stopped` when the training is to end before it."""
+        """At the start of a backward call: raises `Stopped` when the training is to end before it."""
         try:
             self._call(self.recorder.check_stop) if self.compiled else self.recorder.check_stop()
         except Stopped:
@@ -125,7 +125,7 @@ class Watching:
     @property
     def sampling(self) -> bool:
         """Whether this step is sampled."""
-        return self.sampler.now
+        return self.sampler.sampling
 
     # Optimizers.
 
@@ -133,32 +133,34 @@ class Watching:
         """What the script calls it."""
         return variable_name(optimizer) or (type(optimizer).__name__ + (str(number) if number else ""))
 
-    def new_optimizer(self, optimizer: torch.optim.Optimizer, known: Known, another: bool) -> None:
+    def new_optimizer(
+        self, optimizer: torch.optim.Optimizer, entry: TrackedOptimizer, is_new_training: bool
+    ) -> None:
         """Its first step is about to be taken: the weights are still as they were initialised.
 
         `another`: a training of its own begins with it.
         """
         self.constructed.add(optimizer)
-        if another:
+        if is_new_training:
             self.guard("facts", self.facts.restart, optimizer)
-        self.guard("facts", self.facts.optimizer, optimizer, known)
+        self.guard("facts", self.facts.optimizer, optimizer, entry)
 
-    def lead_changed(self, known: Known, another: bool) -> None:
+    def lead_changed(self, entry: TrackedOptimizer, is_new_training: bool) -> None:
         """Another optimizer trains now, on the same model or as a training of its own."""
         self.modes.forget()
-        if another:
+        if is_new_training:
             self.steps.rows.finish()
             self.steps.accumulation.restart()
-            self.recorder.event("new_training", f"{known.name} trains another model; steps are counted anew")
+            self.recorder.event("new_training", f"{entry.name} trains another model; steps are counted anew")
             self.recorder.restart()
             self.restoring.restarted()
         else:
-            self.recorder.event("optimizer_changed", f"{known.name} trains now")
+            self.recorder.event("optimizer_changed", f"{entry.name} trains now")
 
     def find_hidden(self, losses: int) -> Hidden | None:
         """Losses but no steps, and something was compiled: the optimizer steps where no hook is called."""
         optimizers = self.constructed.alive()
-        if len(optimizers) != 1 or self.steps.optimizers.known:
+        if len(optimizers) != 1 or self.steps.optimizers.entries:
             return None
         hidden = Hidden(optimizers[0])
         if hidden.counted() is None and losses < _SURELY_HIDDEN:
@@ -181,7 +183,9 @@ class Watching:
         if self.compiled or not optimizers:
             return True
         return any(
-            one.grad is not None for optimizer in optimizers for one in optimizer_parameters(optimizer)
+            parameter.grad is not None
+            for optimizer in optimizers
+            for parameter in optimizer_parameters(optimizer)
         )
 
     def gradient_norm(self, optimizer: torch.optim.Optimizer) -> torch.Tensor | None:

@@ -32,11 +32,11 @@ def checksum(parameters: Iterable[torch.Tensor]) -> float | None:
     does not depend on the order a device adds in.
     """
     tensors = list(parameters)
-    if any(hasattr(tensor, mark) for tensor in tensors for mark in _SHARDED):
+    if is_sharded(tensors):
         return None
-    known = [plain for plain in map(readable, tensors) if plain is not None and plain.numel()]
+    readable_tensors = [plain for plain in map(readable, tensors) if plain is not None and plain.numel()]
     picked: dict[torch.device, list[torch.Tensor]] = {}
-    for sample in _spread(known):
+    for sample in _spread(readable_tensors):
         # Some devices have no float64.
         exact = torch.float32 if sample.device.type == "mps" else torch.float64
         picked.setdefault(sample.device, []).append(sample.to(exact))
@@ -46,6 +46,11 @@ def checksum(parameters: Iterable[torch.Tensor]) -> float | None:
     if not all(map(math.isfinite, values)):
         return math.nan
     return math.fsum(value * weight for value, weight in zip(values, _weights(), strict=False))
+
+
+def is_sharded(tensors: Iterable[torch.Tensor]) -> bool:
+    """Whether some of the weights are only the part of this rank."""
+    return any(hasattr(tensor, mark) for tensor in tensors for mark in _SHARDED)
 
 
 def _spread(tensors: list[torch.Tensor]) -> Iterable[torch.Tensor]:

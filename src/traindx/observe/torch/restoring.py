@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from traindx.observe.torch.roots import optimizer_parameters
+from traindx.observe.torch.roots import is_trained_by
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
@@ -58,7 +58,7 @@ class Restoring:
     def restarted(self) -> None:
         """Another training begins: what was loaded so far was loaded before its first step."""
         if self.models:
-            self.models = [{**one, "step": 0} for one in self.models]
+            self.models = [{**model, "step": 0} for model in self.models]
             self.watching.recorder.fact("restored", list(self.models))
 
     def optimizer_loaded(self, *_: Any, **__: Any) -> None:
@@ -79,11 +79,10 @@ class Restoring:
     def _is_trained_by(self, optimizer: torch.optim.Optimizer) -> bool:
         """Whether the model that was loaded is the optimizer's: a teacher is loaded and not trained."""
         model = self._model() if self._model is not None else None
-        held = {id(one) for one in optimizer_parameters(optimizer)}
-        return model is not None and any(id(one) in held for one in model.parameters())
+        return model is not None and is_trained_by(model, optimizer)
 
     def step_done(self) -> None:
-        """Told after the first step, which may turn out to be that of another training."""
+        """Report after the first step, which may turn out to be that of another training."""
         if self._untold is not None:
             text, parameters = self._untold
             self._untold = None
@@ -98,5 +97,5 @@ def _optimizer_state(content: Any, depth: int = _DEEP) -> Mapping[str, Any] | No
     if isinstance(groups, list) and groups and isinstance(groups[0], Mapping) and content.get("state"):
         return content
     values = list(content.values())[:1000] if depth else []
-    states = (_optimizer_state(one, depth - 1) for one in values if isinstance(one, Mapping))
-    return next((one for one in states if one is not None), None)
+    states = (_optimizer_state(value, depth - 1) for value in values if isinstance(value, Mapping))
+    return next((state for state in states if state is not None), None)

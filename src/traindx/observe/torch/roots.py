@@ -48,39 +48,41 @@ def unwrap(module: nn.Module) -> nn.Module:
 def walk(top: nn.Module, prefix: str) -> Iterator[tuple[nn.Module, str]]:
     """Every module once with its name. Wrappers have no name; parametrizations have that of their layer."""
     todo = [(top, prefix, False)]
-    seen: set[int] = set()
+    visited: set[int] = set()
     while todo:
         module, name, nameless = todo.pop()
-        if id(module) in seen:
+        if id(module) in visited:
             continue
-        seen.add(id(module))
+        visited.add(id(module))
         yield module, name
         wrapped = _wrapped_by(module)
         for attribute, child in reversed(children_of(module)):
             inside = nameless or attribute == "parametrizations"
-            same = inside or child is wrapped
-            todo.append((child, name if same else f"{name}.{attribute}" if name else attribute, inside))
+            keeps_name = inside or child is wrapped
+            todo.append((child, name if keeps_name else f"{name}.{attribute}" if name else attribute, inside))
 
 
 def tops_above(parameter_ids: list[int]) -> list[nn.Module]:
     """The outermost modules alive that hold any of the parameters, in the order of the parameters."""
     # `issubclass` of the type: `isinstance` would ask lazy proxies what they stand for and wake them.
     modules = [
-        one for one in gc.get_objects() if issubclass(type(one), nn.Module) and "_modules" in vars(one)
+        item for item in gc.get_objects() if issubclass(type(item), nn.Module) and "_modules" in vars(item)
     ]
     parents: dict[int, list[nn.Module]] = {}
     for module in modules:
         for _, child in children_of(module):
             parents.setdefault(id(child), []).append(module)
     order = {key: number for number, key in enumerate(parameter_ids)}
-    owners = [one for one in modules if any(id(parameter) in order for _, parameter in parameters_of(one))]
+    owners = [
+        module for module in modules if any(id(parameter) in order for _, parameter in parameters_of(module))
+    ]
     tops: dict[int, nn.Module] = {}
-    seen: set[int] = set()
+    visited: set[int] = set()
     while owners:
         module = owners.pop()
-        if id(module) in seen:
+        if id(module) in visited:
             continue
-        seen.add(id(module))
+        visited.add(id(module))
         above = parents.get(id(module), [])
         owners += above
         if not above:
@@ -93,14 +95,14 @@ def _chosen(tops: list[nn.Module], order: Mapping[int, int]) -> list[nn.Module]:
 
     A scripted model comes before its source, large before small, graphs that torch made of a model last.
     """
-    parameters = {id(top): order.keys() & {id(one) for one in top.parameters()} for top in tops}
+    parameters = {id(top): order.keys() & {id(parameter) for parameter in top.parameters()} for top in tops}
     traced = [type(top).__module__.startswith(_TRACED) for top in tops]
     ranked = sorted(
         zip(traced, tops, strict=True),
-        key=lambda one: (
-            one[0],
-            not isinstance(one[1], torch.jit.ScriptModule),
-            -len(parameters[id(one[1])]),
+        key=lambda pair: (
+            pair[0],
+            not isinstance(pair[1], torch.jit.ScriptModule),
+            -len(parameters[id(pair[1])]),
         ),
     )
     chosen: list[nn.Module] = []
@@ -121,11 +123,11 @@ def children_of(module: nn.Module) -> list[tuple[str, nn.Module]]:
 def parameters_of(module: nn.Module) -> list[tuple[str, torch.Tensor]]:
     """The parameters that are its own, with their attribute names."""
     parameters: Any = module._parameters
-    return [(name, one) for name, one in list(parameters.items()) if one is not None]
+    return [(name, parameter) for name, parameter in list(parameters.items()) if parameter is not None]
 
 
 class HandUpdate:
-    """Stands where an optimizer would; it holds its parameters only while they are looked at."""
+    """Takes the place of an optimizer; it holds its parameters only while they are sampled."""
 
     def __init__(self) -> None:
         self.param_groups: list[dict[str, Any]] = [{"params": []}]
@@ -136,7 +138,18 @@ class HandUpdate:
 
 def optimizer_parameters(optimizer: torch.optim.Optimizer | HandUpdate) -> list[torch.Tensor]:
     """All parameters of an optimizer, never kept: torch will not swap one that somebody else holds."""
-    return [one for group in optimizer.param_groups for one in group["params"]]
+    return [parameter for group in optimizer.param_groups for parameter in group["params"]]
+
+
+def parameter_ids(*optimizers: torch.optim.Optimizer | HandUpdate) -> set[int]:
+    """The parameters of optimizers, by identity."""
+    return {id(parameter) for optimizer in optimizers for parameter in optimizer_parameters(optimizer)}
+
+
+def is_trained_by(module: nn.Module, optimizer: torch.optim.Optimizer) -> bool:
+    """Whether an optimizer holds a parameter of a module."""
+    trained_ids = parameter_ids(optimizer)
+    return any(id(parameter) in trained_ids for parameter in module.parameters())
 
 
 def child_at(module: nn.Module, name: str) -> nn.Module | None:

@@ -58,9 +58,9 @@ class SampleFingerprints(Fingerprints):
 
     def loaded_first(self, batch: Any, loader: int) -> None:
         """The first batch of a loader, trained on if `not_trained` is not called afterwards."""
-        known = set(self._labels)
+        labels_before = set(self._labels)
         self.loaded(batch, loader, training=True)
-        self._first[loader] = set(self._labels) - known
+        self._first[loader] = set(self._labels) - labels_before
 
     def not_trained(self, loader: int) -> None:
         """The loader turned out to be one of validation."""
@@ -77,7 +77,7 @@ class SampleFingerprints(Fingerprints):
         if parts is None:
             return
         if training:
-            self.beside = max(self.beside, parts.beside)
-            self.trained(parts.given, parts.target, "loader", parts.others)
+            self.extra_tensors = max(self.extra_tensors, parts.extra_count)
+            self.trained(parts.inputs, parts.target, "loader", parts.other_inputs)
         else:
-            self.evaluated(parts.given, ("loader", loader), parts.others)
+            self.evaluated(parts.inputs, ("loader", loader), parts.other_inputs)

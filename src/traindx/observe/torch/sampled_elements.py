@@ -83,14 +83,16 @@ class ElementPlan:
 
     def __init__(self, parameters: Sequence[torch.Tensor], layers: Sequence[int], version: int) -> None:
         self.version = version
-        self.ids = [id(one) for one in parameters]
+        self.ids = [id(parameter) for parameter in parameters]
         self.places = _places(parameters)
         self.names: list[str] = []
         self.layers = list(layers)
         self.unreached: list[int] = []
         self.by_hand = False
-        self._shapes = [one.shape for one in parameters]
-        with_matrix = {layer for one, layer in zip(parameters, layers, strict=True) if one.dim() > 1}
+        self._shapes = [parameter.shape for parameter in parameters]
+        with_matrix = {
+            layer for parameter, layer in zip(parameters, layers, strict=True) if parameter.dim() > 1
+        }
         buckets: dict[tuple[torch.device, torch.dtype], Bucket] = {}
         for number, (parameter, layer) in enumerate(zip(parameters, layers, strict=True)):
             data = plain(parameter)
@@ -108,15 +110,15 @@ class ElementPlan:
     def fits(self, parameters: Sequence[torch.Tensor], version: int) -> bool:
         return (
             version == self.version
-            and [id(one) for one in parameters] == self.ids
+            and [id(parameter) for parameter in parameters] == self.ids
             and _places(parameters) == self.places
         )
 
     def follows(self, parameters: Sequence[torch.Tensor]) -> bool:
         """Whether these came in the place of the parameters: `w = w - lr * g` makes a new one each step."""
-        if [one.shape for one in parameters] != self._shapes:
+        if [parameter.shape for parameter in parameters] != self._shapes:
             return False
-        self.ids, self.places = [id(one) for one in parameters], _places(parameters)
+        self.ids, self.places = [id(parameter) for parameter in parameters], _places(parameters)
         return all(
             _read_anew(bucket, list(range(len(bucket.sampled))), parameters) for bucket in self.buckets
         )
@@ -129,7 +131,9 @@ class ElementPlan:
 
     def keep_after(self, parameters: Sequence[torch.Tensor]) -> bool:
         """False when the parameters are no longer the same ones."""
-        if [id(one) for one in parameters] != self.ids and not (self.by_hand and self.follows(parameters)):
+        if [id(parameter) for parameter in parameters] != self.ids and not (
+            self.by_hand and self.follows(parameters)
+        ):
             return False
         places = _places(parameters)
         moved = set()
@@ -150,8 +154,8 @@ class ElementPlan:
         return True
 
 
-def _read_anew(bucket: Bucket, which: list[int], parameters: Sequence[torch.Tensor]) -> bool:
-    for position in which:
+def _read_anew(bucket: Bucket, positions: list[int], parameters: Sequence[torch.Tensor]) -> bool:
+    for position in positions:
         data = plain(parameters[bucket.sampled[position]])
         if data is None or data.numel() != bucket.sizes[position]:
             return False
@@ -160,7 +164,10 @@ def _read_anew(bucket: Bucket, which: list[int], parameters: Sequence[torch.Tens
 
 
 def _places(parameters: Sequence[torch.Tensor]) -> list[int]:
-    return [one.data_ptr() if type(one) is torch.nn.Parameter else _place(one) for one in parameters]
+    return [
+        parameter.data_ptr() if type(parameter) is torch.nn.Parameter else _place(parameter)
+        for parameter in parameters
+    ]
 
 
 def _place(parameter: torch.Tensor) -> int:

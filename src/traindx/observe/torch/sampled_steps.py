@@ -22,11 +22,11 @@ from traindx.observe.torch.lookahead import lookahead
 from traindx.observe.torch.output_statistics import Answers
 from traindx.observe.torch.sample_prints import SampleFingerprints
 from traindx.observe.torch.validation_inputs import Evaluations
+from traindx.observe.untrained import SAMPLES_NEEDED, UntrainedReport
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
 
-_STEPS_WITHOUT_GRADIENT = 3
 # A number of a recording is exact up to here.
 _PRINTS = 2**48
 
@@ -46,33 +46,33 @@ class StepSampler:
         self.followers = Followers(watching.names)
         self.answers = Answers(watching, self.batches)
         self.evaluations = Evaluations(watching)
-        self.now = False
+        self.sampling = False
         self.forward = True
-        self.own = 0.0
+        self.own_seconds = 0.0
         self._groups: dict[str, dict[str, object]] = {}
-        self.taken = 0
-        self._reported: set[str] = set()
+        self.sample_count = 0
+        self._untrained = UntrainedReport(watching.recorder)
         self._early = EarlySteps()
         self._target: torch.Tensor | None = None
         # A sample of a step by hand, whose update shows only when the next one begins.
-        self._held: dict[str, dict[str, object]] | None = None
+        self._pending_groups: dict[str, dict[str, object]] | None = None
 
     def plan(self, coming: int) -> None:
         """Decide about the step that begins now."""
         recorder = self.recorder
         early = self._early.due(coming)
         due = early or (recorder.budget.samples.can_pay() and recorder.may_sample())
-        self.now = recorder.internals and due
-        if not self.now:
+        self.sampling = recorder.internals and due
+        if not self.sampling:
             return
-        self._groups, self.own, self._target = {}, 0.0, None
+        self._groups, self.own_seconds, self._target = {}, 0.0, None
         if self.forward:
             self.watching.guard("activations", self.activations.arm)
 
     def before(self, optimizer: torch.optim.Optimizer, closure: bool) -> None:
         began = perf_counter()
         self.watching.guard("layers", self.layers.before, optimizer, not closure)
-        self.own += perf_counter() - began
+        self.own_seconds += perf_counter() - began
 
     def gradient_norm(self, optimizer: torch.optim.Optimizer) -> torch.Tensor | None:
         """Of all gradients, from the norms that this sample has read already."""
@@ -81,13 +81,13 @@ class StepSampler:
     def after(self, optimizer: torch.optim.Optimizer, closure: bool) -> None:
         began = perf_counter()
         self.watching.guard("layers", self.layers.after, optimizer, closure)
-        self.own += perf_counter() - began
+        self.own_seconds += perf_counter() - began
 
     def abandon(self) -> None:
         """The step will not end as it began: a scaler skipped it."""
         self.layers.forget()
         self.finish_forward()
-        self.now = False
+        self.sampling = False
 
     def forget_samples(self) -> None:
         """Another training begins: what this one is judged on, that one may have learned from."""
@@ -96,7 +96,7 @@ class StepSampler:
         self.followers = Followers(self.watching.names)
 
     def whole_facts(self) -> dict[str, object]:
-        """What only all samples together show."""
+        """Facts that need all samples of the training."""
         facts = {"tokens": self.tokens.facts(), "followers": self.followers.record()}
         return {name: fact for name, fact in facts.items() if fact} | self.samples.sequence_facts()
 
@@ -142,30 +142,30 @@ class StepSampler:
         if self.forward:
             self.watching.guard("activations", self._collect_activations, groups)
         if later:
-            self._held = groups
+            self._pending_groups = groups
         elif groups:
             self.recorder.sample(groups)
         self.watching.guard("followers", self._sample_followers)
-        self.taken += 1
-        self.now = False
-        self.own += perf_counter() - began
-        self.recorder.budget.sampled(self.own, seconds + perf_counter() - began)
-        if self.taken == _STEPS_WITHOUT_GRADIENT or self.taken % 16 == 0:
+        self.sample_count += 1
+        self.sampling = False
+        self.own_seconds += perf_counter() - began
+        self.recorder.budget.sampled(self.own_seconds, seconds + perf_counter() - began)
+        if self.sample_count == SAMPLES_NEEDED or self.sample_count % 16 == 0:
             self.watching.guard("layers", self.report_untrained)
 
     def write_held(self) -> None:
         """The update of a step by hand was seen: what its sample holds is complete."""
-        groups, self._held = self._held, None
+        groups, self._pending_groups = self._pending_groups, None
         if groups is not None:
             self.watching.guard("layers", self._collect_layers, groups)
             self.recorder.sample(groups)
 
     def drop_held(self) -> None:
-        """What was taken for a step was none."""
-        self._held = None
+        """Discard a sample: what was counted as a step was none."""
+        self._pending_groups = None
 
     def _sample_followers(self) -> None:
-        self.followers.sample(self.watching.constructed.alive(), self.activations.beside)
+        self.followers.sample(self.watching.constructed.alive(), self.activations.gradient_free)
 
     def _collect_layers(self, groups: dict[str, dict[str, object]]) -> None:
         statistics = self.layers.collect()
@@ -199,17 +199,10 @@ class StepSampler:
 
     def report_untrained(self) -> None:
         """Parameters that got no gradient in any sample so far, once for each set."""
-        names = self.layers.without_gradient() if self.taken >= _STEPS_WITHOUT_GRADIENT else []
-        key = ",".join(names)
-        if names and key not in self._reported:
-            self._reported.add(key)
-            shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-            self.recorder.event(
-                "no_gradient",
-                f"no gradient reached {shown} in {self.taken} samples",
-                {
-                    "layers": names[:100],
-                    "cut_off": self.layers.cut_off()[:200],
-                    "reached": self.layers.reached(),
-                },
+        if self.sample_count >= SAMPLES_NEEDED:
+            self._untrained.report(
+                self.layers.without_gradient(),
+                self.layers.cut_off(),
+                reached=self.layers.reached(),
+                samples=self.sample_count,
             )

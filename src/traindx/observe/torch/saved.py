@@ -52,15 +52,17 @@ class Saved:
         return tensors
 
     def _is_hooked(self, node: Node, raw: Any) -> bool:
-        for one in raw if isinstance(raw, tuple | list) else (raw,):
-            if one is None:
+        for saved_value in raw if isinstance(raw, tuple | list) else (raw,):
+            if saved_value is None:
                 continue
-            if not hasattr(one, "unpack_hook"):
+            if not hasattr(saved_value, "unpack_hook"):
                 if self._checkpoints_alive():
                     self._hidden[node] = CHECKPOINTING
                     return True
-            elif one.unpack_hook is not None:
-                recomputes = getattr(one.unpack_hook, "__module__", "") == torch.utils.checkpoint.__name__
+            elif saved_value.unpack_hook is not None:
+                recomputes = (
+                    getattr(saved_value.unpack_hook, "__module__", "") == torch.utils.checkpoint.__name__
+                )
                 self._hidden[node] = CHECKPOINTING if recomputes else PACKED
                 return True
         return False
@@ -69,7 +71,7 @@ class Saved:
         """Older versions of PyTorch do not show hooks: then any living checkpoint hides all values."""
         if self._checkpointed is None:
             frame = getattr(torch.utils.checkpoint, "_CheckpointFrame", None)
-            self._checkpointed = frame is None or any(type(one) is frame for one in gc.get_objects())
+            self._checkpointed = frame is None or any(type(item) is frame for item in gc.get_objects())
         return self._checkpointed
 
     def _saved_names(self, node: Node) -> tuple[str, ...]:
@@ -84,6 +86,6 @@ def _flat(name: str, value: object) -> Iterator[tuple[str, torch.Tensor]]:
     if isinstance(value, torch.Tensor):
         yield name, value
     elif isinstance(value, tuple | list):
-        for number, one in enumerate(value):
-            if isinstance(one, torch.Tensor):
-                yield f"{name}[{number}]", one
+        for number, item in enumerate(value):
+            if isinstance(item, torch.Tensor):
+                yield f"{name}[{number}]", item

@@ -24,16 +24,22 @@ def scalar(tensor: Any) -> float | torch.Tensor | None:
 
 def together(norms: list[torch.Tensor]) -> float | torch.Tensor:
     """The norm of parts whose norms are given."""
-    norm = norms[0] if len(norms) == 1 else torch.stack([one.float() for one in norms]).norm()
+    norm = norms[0] if len(norms) == 1 else torch.stack([part.float() for part in norms]).norm()
     value = scalar(norm)
     return norm if value is None else value
 
 
 def exact_norm(parameters: list[torch.Tensor]) -> torch.Tensor | None:
     """The norm of all dense gradients in double precision."""
-    gradients = [one.grad for one in parameters if one.grad is not None and one.grad.layout is torch.strided]
+    gradients = [
+        parameter.grad
+        for parameter in parameters
+        if parameter.grad is not None and parameter.grad.layout is torch.strided
+    ]
     norms = [
-        torch.linalg.vector_norm(one, dtype=torch.float64) for one in gradients if one.is_floating_point()
+        torch.linalg.vector_norm(gradient, dtype=torch.float64)
+        for gradient in gradients
+        if gradient.is_floating_point()
     ]
     return torch.linalg.vector_norm(torch.stack(norms)) if norms else None
 

@@ -55,14 +55,14 @@ class LossScaling:
     def step(self, _: Any, optimizer: Any, *__: Any, **___: Any) -> Callable[[bool], None]:
         """A scaler lets an optimizer step, unless gradients overflowed."""
         watching, optimizers = self.watching, self.watching.steps.optimizers
-        before = optimizers.steps_of(optimizer)
+        steps_before = optimizers.steps_of(optimizer)
         self.inside = True
 
         def end(done: bool) -> None:
             self.inside = False
             if not done:
                 return
-            if watching.active and optimizers.steps_of(optimizer) == before and watching.mine():
+            if watching.active and optimizers.steps_of(optimizer) == steps_before and watching.mine():
                 watching.guard("steps", watching.steps.skipped_step, optimizer)
             self.unscaled_gradients = False
 

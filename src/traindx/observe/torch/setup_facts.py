@@ -20,7 +20,7 @@ from torch.utils.data import (
 )
 
 from traindx.observe.torch.naming import Names
-from traindx.observe.torch.roots import optimizer_parameters
+from traindx.observe.torch.roots import optimizer_parameters, parameter_ids
 
 _NAMED = 200
 _GROUPS = 64
@@ -60,26 +60,28 @@ def optimizer_facts(
 ) -> dict[str, Any]:
     """An optimizer with its groups, and the trainable parameters of the models that no optimizer holds."""
     parameters = optimizer_parameters(optimizer)
-    in_any_optimizer = {id(one) for each in (*optimizers, optimizer) for one in optimizer_parameters(each)}
+    in_any_optimizer = parameter_ids(*optimizers, optimizer)
     free: dict[int, str] = {}
     for root in roots:
-        for one in root.parameters():
-            if one.requires_grad and id(one) not in in_any_optimizer:
-                free[id(one)] = names.parameter_name(one)
+        for parameter in root.parameters():
+            if parameter.requires_grad and id(parameter) not in in_any_optimizer:
+                free[id(parameter)] = names.parameter_name(parameter)
     return {
         "class": type(optimizer).__name__,
         "groups": [_group(group) for group in optimizer.param_groups[:_GROUPS]],
         "parameters": len(parameters),
-        "elements": sum(one.numel() for one in parameters),
+        "elements": sum(parameter.numel() for parameter in parameters),
         "not_held": list(free.values())[:_NAMED],
-        "frozen": [names.parameter_name(one) for one in parameters if not one.requires_grad][:_NAMED],
-        "held_twice": [names.parameter_name(one) for one in _twice(parameters)][:_NAMED],
+        "frozen": [
+            names.parameter_name(parameter) for parameter in parameters if not parameter.requires_grad
+        ][:_NAMED],
+        "held_twice": [names.parameter_name(parameter) for parameter in _twice(parameters)][:_NAMED],
     }
 
 
 def _twice(parameters: list[torch.Tensor]) -> list[torch.Tensor]:
-    seen: set[int] = set()
-    return [one for one in parameters if id(one) in seen or seen.add(id(one))]  # type: ignore[func-returns-value]
+    seen_ids: set[int] = set()
+    return [parameter for parameter in parameters if id(parameter) in seen_ids or seen_ids.add(id(parameter))]  # type: ignore[func-returns-value]
 
 
 def _group(group: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,7 +89,7 @@ def _group(group: Mapping[str, Any]) -> dict[str, Any]:
     facts = {key: value for key, value in facts.items() if value is not None}
     return facts | {
         "parameters": len(group["params"]),
-        "elements": sum(one.numel() for one in group["params"]),
+        "elements": sum(parameter.numel() for parameter in group["params"]),
     }
 
 
@@ -98,8 +100,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, tuple | list) and len(value) <= 16:
-        inner = [_plain(one) for one in value]
-        return inner if all(one is not None for one in inner) else None
+        inner = [_plain(item) for item in value]
+        return inner if all(item is not None for item in inner) else None
     return None
 
 
@@ -140,7 +142,7 @@ def _of_model(model: Mapping[str, Any]) -> dict[str, Any]:
     rates = [rate for rate in model["dropout"] if rate > 0]
     if len(rates) == 1 or (model["dropout"] and not rates):
         settings["dropout"] = rates[0] if rates else 0.0
-    words = max(model["embeddings"], key=lambda one: one["size"], default=None)
+    words = max(model["embeddings"], key=lambda embedding: embedding["size"], default=None)
     if words is not None:
         size, reads = words["size"], model["attention"] or model["recurrent"]
         if (reads and size >= _WORDS) or (size > _FEW_WORDS and size == model["output_width"]):
@@ -182,7 +184,7 @@ def _random_streams(dataset: Any) -> list[str]:
     for name, value in list(getattr(dataset, "__dict__", {}).items())[:200]:
         inner = getattr(value, "__dict__", {})
         streams += [name] if isinstance(value, _STREAMS) else []
-        streams += [f"{name}.{key}" for key, one in list(inner.items())[:50] if isinstance(one, _STREAMS)]
+        streams += [f"{name}.{key}" for key, item in list(inner.items())[:50] if isinstance(item, _STREAMS)]
     return streams[:_NAMED]
 
 
@@ -204,9 +206,9 @@ def scheduler_facts(scheduler: Any) -> dict[str, Any]:
         plain_value = (
             sorted(value.elements()) if key == "milestones" and hasattr(value, "elements") else value
         )
-        shown = _plain(plain_value)
-        if shown is not None:
-            facts[key] = shown
+        fact = _plain(plain_value)
+        if fact is not None:
+            facts[key] = fact
     return facts
 
 
@@ -215,9 +217,11 @@ def library_facts() -> dict[str, Any]:
     facts: dict[str, Any] = {}
     for name in _LIBRARIES:
         module = sys.modules.get(name)
-        known = vars(module) if module is not None else {}
-        lazy = known.get("_objects")  # what a lazy module of transformers holds
-        version = known.get("__version__") or (lazy.get("__version__") if isinstance(lazy, dict) else None)
+        attributes = vars(module) if module is not None else {}
+        lazy = attributes.get("_objects")  # what a lazy module of transformers holds
+        version = attributes.get("__version__") or (
+            lazy.get("__version__") if isinstance(lazy, dict) else None
+        )
         if version is not None:
             facts[name] = str(version)
     facts["cuda"] = torch.version.cuda

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from traindx.observe.torch.optimizer_state import Known
+from traindx.observe.torch.optimizer_state import TrackedOptimizer
 from traindx.observe.torch.scalars import Row, together
 
 if TYPE_CHECKING:
@@ -28,25 +28,25 @@ class SharedRows:
     def deliver(self, row: Row, *, alone: bool) -> None:
         """The row of a step of the lead; `alone` when nobody can add to it."""
         self.close()
-        if alone or not (self._early() or len(self.watching.steps.optimizers.known) > 1):
+        if alone or not (self._early() or len(self.watching.steps.optimizers.entries) > 1):
             self.recorder.push(row)
             return
         row["t"], row["step"] = self.recorder.now(), self.recorder.step
         self._open = row
 
-    def join(self, known: Known, loss: float | torch.Tensor | None, gradients: Row) -> None:
+    def join(self, entry: TrackedOptimizer, loss: float | torch.Tensor | None, gradients: Row) -> None:
         """Another optimizer of the same iteration: its part of the row."""
         row = self._open if self._open is not None else {}
         self._open = row
         if loss is not None:
-            known.own_loss = True
-            row[f"loss/{known.name}"] = loss
-        if known.own_loss:
-            prefix = f"optimizer/{known.name}/"
+            entry.own_loss = True
+            row[f"loss/{entry.name}"] = loss
+        if entry.own_loss:
+            prefix = f"optimizer/{entry.name}/"
             row.update({prefix + key: value for key, value in gradients.items()})
-            self.watching.steps.optimizers.rates(row, known, prefix)
+            self.watching.steps.optimizers.rates(row, entry, prefix)
         elif "grad_norm" in row and "grad_norm" in gradients:
-            row["grad_norm"] = together([torch.as_tensor(one["grad_norm"]) for one in (row, gradients)])
+            row["grad_norm"] = together([torch.as_tensor(part["grad_norm"]) for part in (row, gradients)])
 
     def close(self) -> None:
         """The open row is done; early ones wait until every optimizer has stepped once, or will not."""

@@ -22,9 +22,9 @@ class SampleSlot:
         ndim = tensor.dim()
         self.first = first
         self.unit = 1 if first else ndim - 1
-        others = [axis for axis in range(ndim) if axis != self.unit]
-        self.axes = (others[0] if others else None, others[-1] if len(others) > 1 else None)
-        self.between = others[1:-1]
+        row_axes = [axis for axis in range(ndim) if axis != self.unit]
+        self.axes = (row_axes[0] if row_axes else None, row_axes[-1] if len(row_axes) > 1 else None)
+        self.between = row_axes[1:-1]
         sizes = tensor.shape
         units = sizes[self.unit]
         self.units = min(units, _UNITS)

@@ -19,7 +19,7 @@ from traindx.observe.torch.accumulating import AccumulationCounts
 from traindx.observe.torch.by_hand import ByHand
 from traindx.observe.torch.fast_path import ALL_ROWS, Quick
 from traindx.observe.torch.loss_leaps import LossLeaps
-from traindx.observe.torch.optimizer_state import Hidden, Known, Optimizers
+from traindx.observe.torch.optimizer_state import Hidden, Optimizers, TrackedOptimizer
 from traindx.observe.torch.scalars import Row, limited, scalar, together
 from traindx.observe.torch.shared_rows import SharedRows
 
@@ -61,7 +61,7 @@ class Steps:
         self.leaps = LossLeaps(watching)
         self._norm_due = True
         self.quick = Quick(self)
-        self.own = 0.0
+        self.own_seconds = 0.0
         self._entered = 0.0
         self._began = self._mark = perf_counter()
         # What came before the first step is no part of it.
@@ -80,16 +80,16 @@ class Steps:
         self.recorder.unseen("training in other threads", "only the first thread that trained is recorded")
         return False
 
-    def waited(self, began: float, ended: float, *, training: bool) -> None:
+    def waited(self, began: float, end: float, *, training: bool) -> None:
         """The loop waited for a batch."""
         if training:
-            self._wait += ended - began
+            self._wait += end - began
             if self._broken:
                 self._began = began
-        self._mark = ended
+        self._mark = end
 
     def paused(self) -> None:
-        """Something that is no step happened (validation): the time so far is not this step's."""
+        """Something other than a step happened (validation): the time so far does not belong to this step."""
         self._broken = True
         self._mark = perf_counter()
 
@@ -107,12 +107,12 @@ class Steps:
             self.hidden = self.watching.find_hidden(len(self._losses))
         if self.hidden is not None and self._losses and self.hidden.stepped():
             self._entered = began
-            self._finish(self.optimizers.know(self.hidden.optimizer))
+            self._finish(self.optimizers.entry_of(self.hidden.optimizer))
         self._take_loss(tensors)
         if self._closure is not None and self.watching.facts.awaits_graph:
             self.watching.guard("facts", self.watching.facts.graph_in_closure)
         self._mark = perf_counter()
-        self.own += self._mark - began
+        self.own_seconds += self._mark - began
 
     def backward_ends(self, accumulates: bool) -> None:
         self._entered = now = perf_counter()
@@ -125,7 +125,7 @@ class Steps:
             if self._norm_due and not self.clips:
                 self._norms = []
                 self._read_norm(self.hidden.optimizer)
-        elif not self.optimizers.known and (accumulates or self._losses) and self.by_hand.ends():
+        elif not self.optimizers.entries and (accumulates or self._losses) and self.by_hand.ends():
             self._finish(None)
 
     def step_begins(self, optimizer: torch.optim.Optimizer, closure: bool) -> None:
@@ -136,8 +136,8 @@ class Steps:
         if self._closure is not None:
             # A closure that raised: its step never ended, and what it computed is not this step's.
             self._closure, self._losses = None, self._losses[-1:]
-        self.optimizers.know(optimizer)
-        self.own += perf_counter() - began
+        self.optimizers.entry_of(optimizer)
+        self.own_seconds += perf_counter() - began
         if self.watching.sampling:
             self.watching.sampler.before(optimizer, closure)
         if not closure and not self.clips and (self._norm_due or self.watching.sampling):
@@ -151,13 +151,13 @@ class Steps:
         self.quick.leave()
         self.quick.settle()
         if self._closure is not None:
-            entered, before = self._closure
-            inside = self._wait + self._forward + self._backward - before
+            entered, spent_before = self._closure
+            inside = self._wait + self._forward + self._backward - spent_before
             self._optimizer += max(0.0, began - entered - inside)
         elif not self.depth:
             self._optimizer += began - self._mark
-        known = self.optimizers.know(optimizer)
-        known.count += 1
+        entry = self.optimizers.entry_of(optimizer)
+        entry.count += 1
         if closure and self._norm_due and not self.clips:
             self._read_norm(optimizer)
         if self.watching.sampling:
@@ -167,30 +167,30 @@ class Steps:
         elif self.depth:
             # The optimizer steps inside backward, mostly one for each parameter: the step ends with it.
             self._inside = self.stepped_inside = True
-            self.optimizers.lead = self.optimizers.lead or known
-        elif self.optimizers.follow(known):
-            self._finish(known)
+            self.optimizers.lead = self.optimizers.lead or entry
+        elif self.optimizers.follow(entry):
+            self._finish(entry)
         else:
             gradients: Row = {}
             self._gradients(gradients)
-            self.rows.join(known, self._loss(), gradients)
+            self.rows.join(entry, self._loss(), gradients)
             self._mark = perf_counter()
-            self.own += self._mark - began
+            self.own_seconds += self._mark - began
 
     def skipped_step(self, optimizer: torch.optim.Optimizer) -> None:
         """A `GradScaler` found an overflow: the optimizer was not called, the loop continued."""
         self.skipped += 1
         self._entered = perf_counter()
-        known = self.optimizers.know(optimizer)
+        entry = self.optimizers.entry_of(optimizer)
         self.recorder.event(
             "overflow", f"gradients overflowed at loss scale {self.loss_scale:g}; step skipped"
         )
         if self.watching.sampling:
             self.watching.sampler.abandon()
-        if self.optimizers.lead in (None, known):
+        if self.optimizers.lead in (None, entry):
             # Overflowing now and then is how the scale is found: no gradient of this step was used.
             self.clips, self._norms = [], []
-            self._finish(known, counts=False)
+            self._finish(entry, counts=False)
 
     # What goes into the row.
 
@@ -257,15 +257,15 @@ class Steps:
     def _gradients(self, row: Row) -> None:
         self.clips_norms = bool(self.clips)
         if self.clips:
-            before = row["grad_norm"] = together([norm for norm, _ in self.clips])
-            row["grad_norm_clipped"] = limited(before, max(limit for _, limit in self.clips))
+            norm = row["grad_norm"] = together([norm for norm, _ in self.clips])
+            row["grad_norm_clipped"] = limited(norm, max(limit for _, limit in self.clips))
             self.clips = []
         elif self._norms:
             row["grad_norm"] = together(self._norms)
         if self._norms:
             self._norms = []
 
-    def _finish(self, known: Known | None, *, counts: bool = True) -> None:
+    def _finish(self, entry: TrackedOptimizer | None, *, counts: bool = True) -> None:
         """The step is done: its row, and what to sample in the next one."""
         recorder = self.recorder
         seconds = self._entered - self._began
@@ -274,9 +274,9 @@ class Steps:
         loss = self._loss()
         if loss is not None:
             row["loss"] = loss
-        if known is not None:
-            known.own_loss |= loss is not None
-            self.optimizers.rates(row, known, "")
+        if entry is not None:
+            entry.own_loss |= loss is not None
+            self.optimizers.rates(row, entry, "")
         self._gradients(row)
         if self.loss_scale is not None:
             row["loss_scale"] = self.loss_scale
@@ -288,7 +288,7 @@ class Steps:
         # A step that sampling made slower says nothing about the training's own pace.
         slowed = sampled and recorder.budget.samples.cost > _SLOWED * seconds
         if (self._wait or not self._broken) and not slowed:
-            row["step_s"] = seconds - self.own
+            row["step_s"] = seconds - self.own_seconds
             row["forward_s"] = self._forward
         if counts:
             self.accumulation.step(self.backwards if self._closure is None else 1)
@@ -307,13 +307,13 @@ class Steps:
     def _next(self, seconds: float, sampled: bool) -> None:
         """Clear for the next step, settle accounts, decide what to sample."""
         recorder, budget = self.recorder, self.recorder.budget
-        own = self.own + perf_counter() - self._entered
+        own_seconds = self.own_seconds + perf_counter() - self._entered
         recorder.tick(self._entered)
-        budget.wrote(self.own + perf_counter() - self._entered - own)
+        budget.wrote(self.own_seconds + perf_counter() - self._entered - own_seconds)
         if not self._broken:
-            budget.step(seconds, UNDERCOUNT * own, sampled)
+            budget.step(seconds, UNDERCOUNT * own_seconds, sampled)
         self.plan()
-        self._wait = self._forward = self._backward = self._optimizer = self.own = 0.0
+        self._wait = self._forward = self._backward = self._optimizer = self.own_seconds = 0.0
         self.backwards, self._broken = 0, False
         self._closure = self.grad_fn = None
         self._began = self._mark = perf_counter()
@@ -334,11 +334,11 @@ class Steps:
         self.quick.leave()
         self.quick.settle()
         self.quick.record_passed()
-        if not self.optimizers.known:
+        if not self.optimizers.entries:
             self.by_hand.close()
         if self.hidden is not None and self._losses:
             self._entered = perf_counter()
-            self._finish(self.optimizers.know(self.hidden.optimizer))
+            self._finish(self.optimizers.entry_of(self.hidden.optimizer))
         self.rows.finish()
 
 

@@ -19,6 +19,7 @@ from traindx.observe.torch.graph import (
     is_leaf,
     moment,
     operation,
+    reached,
     setting,
 )
 from traindx.observe.torch.operations import HARMLESS, plain
@@ -93,7 +94,7 @@ def suspect(
     everywhere = {node: 1.0 for node in graph.nodes if not is_leaf(node)}
     candidates = everywhere if finite is None else _candidates(graph, layers, finite)
     rated = [_rated(node, graph, share, loss) for node, share in candidates.items()]
-    return max(rated, key=lambda one: (one.weight, moment(one.node)), default=None)
+    return max(rated, key=lambda candidate: (candidate.weight, moment(candidate.node)), default=None)
 
 
 def _candidates(graph: Graph, layers: LayerUses, finite: Mapping[Node, bool]) -> dict[Node, float]:
@@ -116,21 +117,13 @@ def _candidates(graph: Graph, layers: LayerUses, finite: Mapping[Node, bool]) ->
 
 def _is_clear(node: Node, cleared: set[Node], reach: Mapping[Node, int]) -> bool:
     """Finite gradients came in, and went out wherever a bad one could have gone."""
-    return node in cleared and all(one in cleared or not reach.get(one) for one, _ in inputs(node))
+    return node in cleared and all(source in cleared or not reach.get(source) for source, _ in inputs(node))
 
 
 def _passed_by(graph: Graph, starts: list[Node], stops: frozenset[str] = frozenset()) -> set[Node]:
     """The nodes themselves and all between them and the loss, or the first operation that stops."""
-    passed, waiting = set(starts), list(starts)
-    while waiting:
-        node = waiting.pop()
-        if operation(node) in stops:
-            continue
-        for consumer in graph.consumers[node]:
-            if consumer not in passed:
-                passed.add(consumer)
-                waiting.append(consumer)
-    return passed
+    passed = reached(starts, lambda node: () if operation(node) in stops else graph.consumers[node])
+    return passed.union(starts)
 
 
 def _reach(graph: Graph, marks: Mapping[Node, int]) -> dict[Node, int]:

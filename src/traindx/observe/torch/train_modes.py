@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from torch import nn
 
 from traindx.observe.torch.kinds import has_modes
-from traindx.observe.torch.roots import optimizer_parameters
+from traindx.observe.torch.roots import is_trained_by
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
@@ -54,14 +54,11 @@ class TrainingMode:
         """The model whose parameters the leading optimizer holds."""
         roots, optimizer = self.watching.names.roots, self.watching.lead()
         if optimizer is not None and len(roots) > 1:
-            parameters = {id(one) for one in optimizer_parameters(optimizer)}
-            roots = [
-                root for root in roots if any(id(one) in parameters for one in root.parameters())
-            ] or roots
+            roots = [root for root in roots if is_trained_by(root, optimizer)] or roots
         return weakref.ref(roots[0]) if roots else None
 
     def switched(self, module: nn.Module) -> None:
-        """A module goes into eval mode. Who goes back before the loss is computed was measured in it."""
+        """A module is put into eval mode: validation may follow."""
         model = self.root() if self.root is not None else None
         self.rested = self.rested or module is model
         self._wait_for_training()
@@ -99,11 +96,11 @@ class TrainingMode:
 
     def sampled(self, in_eval: list[str], autocast: str | None) -> None:
         """From a sampled step: normalisation and dropout in eval mode while the model trains."""
-        now = tuple(sorted(in_eval))
-        if now != self._in_eval:
-            self._in_eval = now
-            shown = ", ".join(now[:8]) or "none"
-            text = f"in eval mode while training: {shown}"
-            self.recorder.event("eval_modules", text, {"modules": list(now[:100])})
+        names = tuple(sorted(in_eval))
+        if names != self._in_eval:
+            self._in_eval = names
+            listing = ", ".join(names[:8]) or "none"
+            text = f"in eval mode while training: {listing}"
+            self.recorder.event("eval_modules", text, {"modules": list(names[:100])})
         if autocast:
             self.recorder.setting("precision", f"{autocast} autocast")

@@ -50,11 +50,11 @@ _DEEPEST = 60
 def trainer_settings() -> dict[str, Any]:
     """What the trainers around the current call are set to; an inner one gives way to an outer one."""
     settings: dict[str, Any] = {}
-    for one in _callers():
-        for base in type(one).__mro__:
+    for trainer in _callers():
+        for base in type(trainer).__mro__:
             places = _KEPT.get((base.__module__.partition(".")[0], base.__name__))
             if places is not None:
-                settings |= settings_at(one, places)
+                settings |= settings_at(trainer, places)
                 break
     return settings
 
@@ -75,12 +75,12 @@ def settings_at(trainer: object, places: dict[str, str]) -> dict[str, Any]:
 def _callers() -> Iterator[object]:
     """The objects whose methods are running, the innermost first."""
     frame: FrameType | None = sys._getframe(1)
-    seen: set[int] = set()
+    visited: set[int] = set()
     for _ in range(_DEEPEST):
         if frame is None:
             return
-        one = frame_variables(frame).get("self")
-        if one is not None and id(one) not in seen:
-            seen.add(id(one))
-            yield one
+        instance = frame_variables(frame).get("self")
+        if instance is not None and id(instance) not in visited:
+            visited.add(id(instance))
+            yield instance
         frame = frame.f_back

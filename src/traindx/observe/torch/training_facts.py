@@ -15,7 +15,7 @@ from traindx.observe.torch import setup_facts
 from traindx.observe.torch.graph_structure import depth, end_operations, linear_pairs, residuals, stretched
 from traindx.observe.torch.loss_calls import as_given
 from traindx.observe.torch.model_facts import model_facts, reach_facts
-from traindx.observe.torch.optimizer_state import Known
+from traindx.observe.torch.optimizer_state import TrackedOptimizer
 from traindx.observe.torch.roots import HandUpdate, optimizer_parameters
 from traindx.observe.torch.sample_prints import SampleFingerprints
 from traindx.observe.torch.trainers import trainer_settings
@@ -63,19 +63,19 @@ class TrainingFacts:
         facts = self.recorder.take(_OF_TRAINING, self._settings)
         facts |= watching.sampler.whole_facts()
         facts.pop("restored", None)  # perhaps for the training that begins: `Restoring` knows
-        known = len(self.phases)
-        samples = watching.sampler.samples if known < _PHASES_SAMPLED else None
-        self.phases.append((facts if known < _PHASES_MOST else {}, samples))
+        phase_count = len(self.phases)
+        samples = watching.sampler.samples if phase_count < _PHASES_SAMPLED else None
+        self.phases.append((facts if phase_count < _PHASES_MOST else {}, samples))
         self.recorder.fact("phases", [facts for facts, _ in self.phases])
         self.recorder.fact("settings_of_phases", sorted(self._settings))
         self._optimizers, self._losses, self._models = [], {}, 0
-        self._loaders = {key: one for key, one in self._loaders.items() if one[0]() is not None}
+        self._loaders = {key: entry for key, entry in self._loaders.items() if entry[0]() is not None}
         if self._loaders:
             self._record_loaders()
         watching.sampler.forget_samples()
         watching.sampler.batches.restart()
 
-    def optimizer(self, optimizer: torch.optim.Optimizer, known: Known) -> None:
+    def optimizer(self, optimizer: torch.optim.Optimizer, entry: TrackedOptimizer) -> None:
         """An optimizer is about to take its first step."""
         if len(self._optimizers) >= _MOST:
             return
@@ -83,11 +83,11 @@ class TrainingFacts:
         self.watching.guard("restoring", self.watching.restoring.first_step, optimizer)
         names.refresh(everyone)
         models = [model_facts(root, names) for root in names.roots[:8]]
-        mine = setup_facts.optimizer_facts(optimizer, everyone, names.roots, names) | {"name": known.name}
+        facts = setup_facts.optimizer_facts(optimizer, everyone, names.roots, names) | {"name": entry.name}
         if not self._optimizers:
-            for name, value in setup_facts.settings_of(models, mine).items():
+            for name, value in setup_facts.settings_of(models, facts).items():
                 self._set(name, value)
-            self.watching.guard("trainers", self._trainer, mine)
+            self.watching.guard("trainers", self._trainer, facts)
             recorder.fact("libraries", setup_facts.library_facts())
             recorder.fact("seed", setup_facts.seed_facts())
             self._world()
@@ -95,16 +95,16 @@ class TrainingFacts:
             self._shards(optimizer)
             self._scheduler_order()
             self._record_schedulers()  # at the end they may be gone
-        self._optimizers.append(mine)
+        self._optimizers.append(facts)
         self._models = max(self._models, len(models))
         recorder.fact("models", models)
         recorder.fact("optimizers", list(self._optimizers))
-        missing = mine.get("not_held")
+        missing = facts.get("not_held")
         if isinstance(missing, list) and missing and len(everyone) == 1:
-            shown = ", ".join(str(name) for name in missing[:6]) + (" ..." if len(missing) > 6 else "")
+            listing = ", ".join(str(name) for name in missing[:6]) + (" ..." if len(missing) > 6 else "")
             recorder.event(
                 "parameters_not_in_optimizer",
-                f"trainable but in no optimizer: {shown}",
+                f"trainable but in no optimizer: {listing}",
                 {"parameters": missing[:100]},
             )
 
@@ -124,23 +124,25 @@ class TrainingFacts:
         """The settings of the trainer that runs the loop; those of an optimizer only where it made it."""
         settings = trainer_settings()
         rates = {group.get("initial_lr", group.get("lr")) for group in optimizer["groups"]}
-        made = settings.get("lr") in rates
+        made_optimizer = settings.get("lr") in rates
         for name, value in settings.items():
-            if made or name not in _OF_OPTIMIZER:
+            if made_optimizer or name not in _OF_OPTIMIZER:
                 self._set(name, value)
 
     def _scheduler_order(self) -> None:
         """Before the first optimizer step: a scheduler that has stepped already skips its first value."""
         if self.watching.constructed.resumed():
             return
-        alive = [one for ref in self.watching.schedulers.values() if (one := ref()) is not None]
-        early = [type(one).__name__ for one in alive if (getattr(one, "_step_count", 1) or 1) > 1]
+        alive = [scheduler for ref in self.watching.schedulers.values() if (scheduler := ref()) is not None]
+        early = [
+            type(scheduler).__name__ for scheduler in alive if (getattr(scheduler, "_step_count", 1) or 1) > 1
+        ]
         if early:
             text = f"{', '.join(early)} stepped before the first optimizer step"
             self.recorder.event("scheduler_before_optimizer", text)
 
     def _shards(self, optimizer: torch.optim.Optimizer) -> None:
-        if any(type(one).__name__ == "DTensor" for one in optimizer_parameters(optimizer)):
+        if any(type(parameter).__name__ == "DTensor" for parameter in optimizer_parameters(optimizer)):
             why = "parameters are sharded: norms the script does not compute itself are of each rank's part"
             self.recorder.unseen("norms over all ranks", why)
 
@@ -209,9 +211,9 @@ class TrainingFacts:
 
     def _record_loaders(self) -> None:
         """All of them, and the settings of the one that is trained on."""
-        loaders = [one for _, one in self._loaders.values()]
+        loaders = [loader for _, loader in self._loaders.values()]
         self.recorder.fact("loaders", loaders)
-        first = next((one for one in loaders if one["role"] == "training"), {})
+        first = next((loader for loader in loaders if loader["role"] == "training"), {})
         for setting, key in _LOADER_SETTINGS:
             if first.get(key) is not None:
                 self._set(setting, first[key])
@@ -222,7 +224,7 @@ class TrainingFacts:
         watching.sampler.evaluations.stop()
         never = [] if watching.compiled else watching.constructed.never_stepped()
         if never:
-            kinds = ", ".join(type(one).__name__ for one in never[:4])
+            kinds = ", ".join(type(optimizer).__name__ for optimizer in never[:4])
             recorder.event(
                 "optimizer_never_stepped", f"{len(never)} optimizers were made but never stepped: {kinds}"
             )
@@ -243,18 +245,15 @@ class TrainingFacts:
         if self.phases:
             recorder.fact("phases", [_with_samples(*phase) for phase in self.phases])
             recorder.fact("settings_of_phases", sorted(self._settings))
-        budget = recorder.budget
-        recorder.fact(
-            "overhead", {"own_seconds": round(budget.spent, 3), "seconds": round(recorder.now(), 3)}
-        )
+        recorder.record_overhead()
 
     def _report_unseen(self) -> None:
         """A program may put its own functions in the place of torch's, and call nothing of ours."""
-        watching, known = self.watching, self.watching.steps.optimizers.known.values()
-        if known and not any(one.own_loss for one in known):
+        watching, entries = self.watching, self.watching.steps.optimizers.entries.values()
+        if entries and not any(entry.own_loss for entry in entries):
             self.recorder.unseen("loss", "backward was never called by torch.autograd.backward or grad")
         sampler = watching.sampler
-        if sampler.forward and sampler.taken and self._models and not sampler.activations.saw_model:
+        if sampler.forward and sampler.sample_count and self._models and not sampler.activations.saw_model:
             self.recorder.unseen("activations", "no model was called by torch.nn.Module.__call__")
 
     def _record_classes(self) -> None:
@@ -264,15 +263,19 @@ class TrainingFacts:
 
     def _record_schedulers(self, but: torch.optim.Optimizer | None = None) -> None:
         """The schedulers there are, `but` those of one optimizer."""
-        every = [one for ref in self.watching.schedulers.values() if (one := ref()) is not None]
-        alive = [one for one in every if but is None or getattr(one, "optimizer", None) is not but]
+        every = [scheduler for ref in self.watching.schedulers.values() if (scheduler := ref()) is not None]
+        alive = [
+            scheduler
+            for scheduler in every
+            if but is None or getattr(scheduler, "optimizer", None) is not but
+        ]
         if alive:
-            facts = [setup_facts.scheduler_facts(one) for one in alive[:_MOST]]
+            facts = [setup_facts.scheduler_facts(scheduler) for scheduler in alive[:_MOST]]
             self.recorder.fact("schedulers", facts)
             self._set("schedule", facts[-1].get("class"))
 
 
 def _with_samples(facts: dict[str, object], samples: SampleFingerprints | None) -> dict[str, object]:
     """What a training that ended was fed is only worked out at the very end: it takes a moment."""
-    found = samples.facts() if samples is not None else {}
-    return facts | {"samples": found} if found else facts
+    sample_facts = samples.facts() if samples is not None else {}
+    return facts | {"samples": sample_facts} if sample_facts else facts

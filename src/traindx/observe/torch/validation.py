@@ -93,8 +93,8 @@ class Validation:
 
     def _settle_maybe(self, training: bool) -> None:
         """Losses in eval mode with gradients on: the last are the training's own when backward follows."""
-        own = max(1, self.watching.losses.per_step) if training else 0
-        evaluated = self._maybe[:-own] if own else self._maybe
+        training_calls = max(1, self.watching.losses.per_step) if training else 0
+        evaluated = self._maybe[:-training_calls] if training_calls else self._maybe
         self._maybe = []
         if len(evaluated) > _FEW and not self._calls:
             self.watching.steps.paused()

@@ -1,4 +1,4 @@
-"""What a model is given when it is only judged: the inputs of a few batches of validation.
+"""The inputs of a model in validation, of a few batches.
 
 One global hook waits for the next calls of the model without gradients, and is gone with them.
 """
@@ -14,7 +14,7 @@ from torch import nn
 from torch.nn.modules import module as calls
 
 from traindx.observe.torch.module_tensors import model_input, out_of_reach
-from traindx.observe.torch.roots import optimizer_parameters
+from traindx.observe.torch.roots import is_trained_by
 
 if TYPE_CHECKING:
     from traindx.observe.torch.process import Watching
@@ -31,7 +31,7 @@ class Evaluations:
         self.watching = watching
         self._caught: list[torch.Tensor] = []
         self._loaded = False
-        self._begun = False
+        self._model_called = False
         self.of_another = False
         self._waiting_for: weakref.ref[nn.Module] | None = None
         self._alone = False
@@ -44,8 +44,8 @@ class Evaluations:
             return
         if watching.compiled or watching.names.compiled or not watching.sampler.samples.validates:
             return
-        self._begun = False
-        calls._global_forward_pre_hooks[_KEY] = self._called
+        self._model_called = False
+        calls._global_forward_pre_hooks[_KEY] = self._before_call
 
     def judged(self) -> None:
         """A loss without gradients was computed: what was caught is a batch of validation."""
@@ -64,7 +64,7 @@ class Evaluations:
         self._leave_module()
         calls._global_forward_pre_hooks.pop(_KEY, None)
 
-    def _called(self, module: nn.Module, args: Any) -> None:
+    def _before_call(self, module: nn.Module, args: Any) -> None:
         if torch.compiler.is_compiling():
             return
         watching = self.watching
@@ -81,22 +81,22 @@ class Evaluations:
 
     def _take(self, module: nn.Module, args: Any) -> None:
         roots = self.watching.names.roots
-        if not any(one is module for one in roots):
+        if not any(root is module for root in roots):
             self.of_another = self.of_another or self._is_another(module)
             return
         if self._is_finished(module):
             return
-        self._begun = True
+        self._model_called = True
         alone = self._loaded and not module.training
         if args:
             self._note(model_input(args, {}), alone)
         elif self._waiting_for is None:
             # A hook before the call does not get its keywords, one after it does.
             self._waiting_for, self._alone = weakref.ref(module), alone
-            module._forward_hooks[_KEY] = self._answered
+            module._forward_hooks[_KEY] = self._after_call
             module._forward_hooks_with_kwargs[_KEY] = True
 
-    def _answered(self, module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) -> None:
+    def _after_call(self, module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) -> None:
         del module, output
         self._leave_module()
         if not torch.compiler.is_compiling() and self.watching.active:
@@ -124,14 +124,13 @@ class Evaluations:
         optimizer = self.watching.lead()
         if not self.watching.facts.phases or optimizer is None:
             return False
-        held = {id(one) for one in optimizer_parameters(optimizer)}
-        return held.isdisjoint(id(one) for one in module.parameters())
+        return not is_trained_by(module, optimizer)
 
     def _is_another(self, module: nn.Module) -> bool:
         """An average of the weights, a teacher: its mode is not that of the model that trains.
 
         What the model calls itself is none, even where it hides its layers in a list; nor is a loss.
         """
-        if self._begun or next(module.parameters(), None) is None:
+        if self._model_called or next(module.parameters(), None) is None:
             return False
-        return not any(one is module for root in self.watching.names.roots for one in root.modules())
+        return not any(part is module for root in self.watching.names.roots for part in root.modules())

@@ -40,14 +40,14 @@ class WrittenLoss:
 
 def written_losses(grad_fn: Node | None, outputs: Sequence[torch.Tensor]) -> Iterator[WrittenLoss]:
     """The differences between an output of the model and numbers without a gradient."""
-    queue, seen, saved = deque([grad_fn] if grad_fn is not None else []), 0, Saved()
-    while queue and seen < _NODES:
+    queue, visits, saved = deque([grad_fn] if grad_fn is not None else []), 0, Saved()
+    while queue and visits < _NODES:
         node = queue.popleft()
-        seen += 1
+        visits += 1
         name = operation(node)
-        found = _compared(node, name, outputs, saved)
-        if found is not None:
-            yield found
+        loss = _compared(node, name, outputs, saved)
+        if loss is not None:
+            yield loss
         elif name in _COMBINING:
             queue.extend(source for source, _ in inputs(node))
 

@@ -44,16 +44,16 @@ def engine(t_outputs: Any, *args: Any, **kwargs: Any) -> Any:
             ends = (end, *ends)
     if not ends and graph.log.isEnabledFor(logging.DEBUG):
         return _original(t_outputs, *args, **kwargs)
-    found: Any = False
+    grads: Any = False
     try:
-        found = Variable._execution_engine.run_backward(  # not the original: warnings count frames
+        grads = Variable._execution_engine.run_backward(  # not the original: warnings count frames
             t_outputs, *args, **kwargs
         )
-        found, result = found or True, found
+        grads, result = grads or True, grads
         return result
     finally:
         for end in ends:  # with the gradients where they are returned, else True; False when it failed
-            end(found)
+            end(grads)
 
 
 def _stand_in(run: Any, original: Any) -> None:
@@ -61,12 +61,12 @@ def _stand_in(run: Any, original: Any) -> None:
     code = original.__code__
     if run.__code__.co_filename == code.co_filename:
         return
-    here, there = _line_of_call(run), _line_of_call(original)
+    own_line, original_line = _line_of_call(run), _line_of_call(original)
     run.__code__ = run.__code__.replace(
         co_filename=code.co_filename,
         co_name=code.co_name,
         co_qualname=code.co_qualname,
-        co_firstlineno=run.__code__.co_firstlineno + there - here,
+        co_firstlineno=run.__code__.co_firstlineno + original_line - own_line,
     )
 
 

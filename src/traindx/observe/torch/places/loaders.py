@@ -20,9 +20,9 @@ def loader_made(patches: Patches, event: Channel) -> None:
     def replaced(original: Callable[..., Any]) -> Callable[..., Any]:
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
             arguments = dict(zip(names, args, strict=False)) | kwargs
-            then = [finish for call in event.calls if (finish := call(arguments)) is not None]
+            finishers = [finish for call in event.calls if (finish := call(arguments)) is not None]
             original(self, **arguments)
-            for finish in then:
+            for finish in finishers:
                 finish(self)
 
         return __init__

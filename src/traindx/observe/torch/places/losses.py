@@ -65,9 +65,9 @@ def loss_computed(patches: Patches, event: Channel) -> None:
 class LossArguments:
     """One call of a loss function by the names of its parameters; whatever is set here is used."""
 
-    def __init__(self, name: str, given: dict[str, Any]) -> None:
+    def __init__(self, name: str, arguments: dict[str, Any]) -> None:
         self.name = name
-        self.given = given
+        self.given = arguments
         self.training = torch.is_grad_enabled()
 
     @property

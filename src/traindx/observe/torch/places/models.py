@@ -35,7 +35,7 @@ class ModelCall:
         self.contexts: list[contextlib.AbstractContextManager[Any]] = []
         self.training = torch.is_grad_enabled()
         self._names = _names(root)
-        self.fresh = not any(one.requires_grad for _, one in self.tensors())
+        self.fresh = not any(tensor.requires_grad for _, tensor in self.tensors())
 
     def tensors(self) -> list[tuple[str, torch.Tensor]]:
         """All tensors in it with the names of the parameters they are given for."""
@@ -51,10 +51,10 @@ class ModelCall:
     def replace(self, with_: Replace) -> None:
         """Put something else in the place of each tensor."""
         self.args = tuple(
-            mapped(one, self._names[at] if at < len(self._names) else f"argument {at + 1}", with_)
-            for at, one in enumerate(self.args)
+            mapped(value, self._names[at] if at < len(self._names) else f"argument {at + 1}", with_)
+            for at, value in enumerate(self.args)
         )
-        self.kwargs = {name: mapped(one, name, with_) for name, one in self.kwargs.items()}
+        self.kwargs = {name: mapped(value, name, with_) for name, value in self.kwargs.items()}
 
 
 def mapped(value: Any, name: str, with_: Replace) -> Any:
@@ -62,16 +62,16 @@ def mapped(value: Any, name: str, with_: Replace) -> Any:
     if isinstance(value, torch.Tensor):
         return with_(name, value)
     if isinstance(value, dict):
-        new = {key: mapped(one, str(key), with_) for key, one in value.items()}
+        new = {key: mapped(item, str(key), with_) for key, item in value.items()}
         if all(new[key] is value[key] for key in value):
             return value
         try:
-            same = type(value)(new)  # a class of its own: BatchEncoding and the like
+            rebuilt = type(value)(new)  # a class of its own: BatchEncoding and the like
         except Exception:
             return new
-        return same
+        return rebuilt
     if isinstance(value, tuple | list):
-        items = [mapped(one, name, with_) for one in value]
+        items = [mapped(item, name, with_) for item in value]
         if all(new is old for new, old in zip(items, value, strict=True)):
             return value
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
@@ -83,10 +83,10 @@ def _attributes(value: Any) -> dict[str, Any]:
     if isinstance(value, UserDict):
         return {"data": value.data}
     if is_dataclass(value) and not isinstance(value, type):
-        values = {one.name: getattr(value, one.name, None) for one in fields(value)}
+        values = {field.name: getattr(value, field.name, None) for field in fields(value)}
         # What holds others of its kind may hold itself.
         return {
-            key: one for key, one in values.items() if isinstance(one, torch.Tensor | dict | tuple | list)
+            key: item for key, item in values.items() if isinstance(item, torch.Tensor | dict | tuple | list)
         }
     return {}
 
@@ -95,10 +95,10 @@ def _copied_with(value: Any, values: dict[str, Any], with_: Replace) -> Any:
     changed = {name: new for name, old in values.items() if (new := mapped(old, name, with_)) is not old}
     if not changed:
         return value
-    same = copy.copy(value)
+    clone = copy.copy(value)
     for name, new in changed.items():
-        object.__setattr__(same, name, new)
-    return same
+        object.__setattr__(clone, name, new)
+    return clone
 
 
 def _names(root: nn.Module) -> tuple[str, ...]:
@@ -106,10 +106,10 @@ def _names(root: nn.Module) -> tuple[str, ...]:
         parameters = inspect.signature(unwrap(root).forward).parameters.values()
     except (TypeError, ValueError):
         return ()
-    return tuple(one.name for one in parameters if one.kind is not one.VAR_KEYWORD)
+    return tuple(parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD)
 
 
-def model_calls(patches: Patches, called: Channel, output: Channel) -> None:
+def model_calls(patches: Patches, call_event: Channel, output: Channel) -> None:
     inside = threading.local()
 
     def replaced(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -124,7 +124,7 @@ def model_calls(patches: Patches, called: Channel, output: Channel) -> None:
             inside.model = True
             try:
                 model_call = ModelCall(self, args, kwargs)
-                for call in called.calls:
+                for call in call_event.calls:
                     call(model_call)
                 with contextlib.ExitStack() as around:
                     for context in model_call.contexts:

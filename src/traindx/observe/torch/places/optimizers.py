@@ -82,5 +82,5 @@ def _arguments(original: Callable[..., Any], self: Any, args: Any, kwargs: Any) 
     except (TypeError, ValueError):
         return dict(kwargs)
     names = list(bound)[2:]
-    more: dict[str, Any] = bound.get("kwargs", {})
-    return {name: bound[name] for name in names if name != "kwargs"} | more
+    extra: dict[str, Any] = bound.get("kwargs", {})
+    return {name: bound[name] for name in names if name != "kwargs"} | extra

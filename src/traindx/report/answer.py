@@ -14,8 +14,8 @@ from traindx.report.inside_words import inside_sentences
 from traindx.report.layout import Screen
 from traindx.report.measured import case_of
 from traindx.report.panels import curves_of
-from traindx.report.places import from_here, patch_lines, place_text, places_text
-from traindx.report.text import count, percent, short
+from traindx.report.places import from_here, patch_lines, place_text, places_text, program_words
+from traindx.report.text import count, percent, short, value_text
 from traindx.report.to_terminal import lines
 from traindx.report.wording import (
     decides,
@@ -130,10 +130,6 @@ def seen_at(finding: Finding) -> Prose:
     return (finding.text, " (", Span(where, "code"), ")") if where else finding.text
 
 
-def value_text(value: object) -> str:
-    return short(value) if isinstance(value, float) else str(value)
-
-
 def _no_problem(diagnosis: Diagnosis) -> Iterator[Block]:
     label = "why" if diagnosis.verdict == "healthy" else "to do"
     if diagnosis.reasons:
@@ -182,10 +178,5 @@ def next_command(diagnosis: Diagnosis, problem: Problem) -> str:
 
 
 def _program(run: Run) -> str:
-    """The words behind `python` that a recording was made with."""
-    command = run.facts.get("command")
-    try:
-        words = shlex.split(command)[1:] if isinstance(command, str) else []
-    except ValueError:
-        return ""
-    return shlex.join(words) if words and run.facts.get("world_size") in (None, 1) else ""
+    """The command line behind `python`, where experiments can run it: in a single process."""
+    return shlex.join(program_words(run)) if run.facts.get("world_size") in (None, 1) else ""

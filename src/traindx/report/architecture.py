@@ -9,7 +9,7 @@ from typing import Any
 from traindx.core.nouns import Run
 from traindx.evidence.inside import Fact, facts, number, word
 from traindx.report.document import Cell, DocumentTable, Section, Span, TableColumn
-from traindx.report.text import count, short
+from traindx.report.text import count, first_names, rounded
 
 _MODELS_MOST = 4
 _NAMES_MOST = 8
@@ -117,7 +117,7 @@ def _rows(model: Architecture) -> list[tuple[str, str]]:
     if model.activations is not None:
         rows.append(("activations", _counted(model.activations, "none that is a layer of its own")))
     if model.per_sample is not None:
-        ratio = f"{short(float(f'{model.per_sample:.3g}'))} ({model.training_samples:,} training samples)"
+        ratio = f"{rounded(model.per_sample, 3)} ({model.training_samples:,} training samples)"
         rows.append(("parameters per training sample", ratio))
     return rows
 
@@ -132,5 +132,4 @@ def _parameters(model: Architecture) -> str:
 def _counted(kinds: Mapping[str, int], nothing: str = "none") -> str:
     """`ReLU (25), Sigmoid`; none where there is none."""
     named = [f"{name} ({how_many:,})" if how_many > 1 else name for name, how_many in kinds.items()]
-    more = f" and {len(named) - _NAMES_MOST} more" if len(named) > _NAMES_MOST else ""
-    return ", ".join(named[:_NAMES_MOST]) + more if named else nothing
+    return first_names(named, _NAMES_MOST) or nothing

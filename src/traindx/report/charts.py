@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Smooth = tuple["FloatArray", "FloatArray", int]
 Kind = Literal["onset", "span", "point", "lr", "best", "event", "upright", "broken", "zero"]
+# The axis of runs whose own axes differ.
+SHARE = "share of the run"
 # Colours are roles of the page's style sheet, or `#rrggbb`.
 CURVE_COLOURS = ("train", "val", "third", "lr")
 

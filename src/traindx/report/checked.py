@@ -8,7 +8,7 @@ from typing import Any
 from traindx.core.nouns import Run
 from traindx.evidence.inside import Fact, facts, number, word
 from traindx.report.document import DocumentTable, Section, Span, TableColumn
-from traindx.report.text import percent, short
+from traindx.report.text import percent, rounded
 
 _ROWS_MOST = 2000
 
@@ -61,7 +61,7 @@ def _layer(row: Fact) -> tuple[Span, ...]:
 
 def _number(row: Fact, key: str) -> Span:
     value = number(row, key)
-    return Span("" if value is None else short(float(f"{value:.3g}")), value=value)
+    return Span("" if value is None else rounded(value, 3), value=value)
 
 
 def _remarks(row: Fact) -> Iterator[str]:
@@ -115,8 +115,7 @@ def _curvature(rows: Any) -> DocumentTable:
     fact = rows[0]
     shown = [(key.replace("_", " "), fact[key]) for key in fact if isinstance(fact[key], int | float | str)]
     cells = tuple(
-        (Span(name), Span(value if isinstance(value, str) else short(float(f"{value:.4g}"))))
-        for name, value in shown
+        (Span(name), Span(value if isinstance(value, str) else rounded(value, 4))) for name, value in shown
     )
     return DocumentTable((TableColumn(""), TableColumn("")), cells, look="facts")
 

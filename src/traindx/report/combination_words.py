@@ -8,7 +8,7 @@ from traindx.comparison.combinations import Combination
 from traindx.comparison.contrast import Contrast
 from traindx.comparison.effects import Effect
 from traindx.core.number_text import text
-from traindx.report.text import short
+from traindx.report.text import rounded, short
 
 
 def contrast_words(one: Contrast, than: str = "") -> str:
@@ -76,5 +76,5 @@ def in_units(effect: Effect) -> str:
 def _apart(one: Contrast) -> str:
     if one.difference == 0:
         return "no different"
-    size = short(float(f"{abs(one.difference):.2g}"))
+    size = rounded(abs(one.difference))
     return f"{size} {'lower' if one.difference < 0 else 'higher'}"

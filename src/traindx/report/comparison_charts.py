@@ -8,10 +8,10 @@ from traindx.comparison import Comparison
 from traindx.report.charts import Curves, Ready
 from traindx.report.comparison_words import health
 from traindx.report.curves import drawable
-from traindx.report.parallel import far_end, parallel, plain_layout, scale_of
+from traindx.report.parallel import far_end, parallel, scale_of
 from traindx.report.side_by_side import SideBySide, colours, mixed
 from traindx.report.text import short
-from traindx.report.to_plotly import Json, chart_text, numbers
+from traindx.report.to_plotly import Json, chart_text, numbers, plain_layout
 
 DRAWN_MOST = 60
 

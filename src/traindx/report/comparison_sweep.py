@@ -8,7 +8,7 @@ from traindx.comparison.rates import LrScaling, RateRange
 from traindx.comparison.sweep import Sweep
 from traindx.report.combination_words import combination_words, in_units
 from traindx.report.comparison_words import interval_text
-from traindx.report.text import short
+from traindx.report.text import capitalised, short
 
 _EFFECTS_MOST = 10
 
@@ -26,7 +26,7 @@ def sweep_sections(compared: Comparison) -> list[tuple[str, list[str]]]:
         ("scaling", [scaling_words(swept.scaling)] if swept.scaling else []),
     ]
     sections += [(key, _choice_words(compared, key)) for key, _ in swept.choices]
-    sections.append(("descent", [_full(one.text) for one in swept.descents]))
+    sections.append(("descent", [f"{capitalised(one.text)}." for one in swept.descents]))
     return [(head, lines) for head, lines in sections if lines]
 
 
@@ -113,7 +113,3 @@ def _choice_words(compared: Comparison, key: str) -> list[str]:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
-
-
-def _full(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."

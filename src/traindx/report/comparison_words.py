@@ -12,7 +12,7 @@ from traindx.comparison.parting import Parting
 from traindx.evidence import stats
 from traindx.report.combination_words import combination_headline
 from traindx.report.comparison_measures import Measure, measures
-from traindx.report.text import count, short
+from traindx.report.text import capitalised, count, rounded, short
 from traindx.report.wording import grade, sentence, severity_rank, shown_problems
 
 _NAME = 60
@@ -120,12 +120,8 @@ def _disagreeing(compared: Comparison) -> list[str]:
         name = _name(compared.configurations[best])
         values = f"{short(measure.values[best])} against {short(measure.values[leader])}"
         if math.isfinite(measure.values[leader]):
-            sentences.append(f"{_start(measure.words)}, {name} leads instead: {values}.")
+            sentences.append(f"{capitalised(measure.words)}, {name} leads instead: {values}.")
     return sentences[:2]
-
-
-def _start(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def leader_state(compared: Comparison) -> str:
@@ -222,11 +218,6 @@ def final_text(placed: Placed) -> str:
     if not math.isfinite(placed.final.error) or placed.final.error == 0:
         return short(placed.final.value) + failed
     return f"{short(placed.final.value)} ± {rounded(placed.final.error)}{failed}"
-
-
-def rounded(error: float) -> str:
-    """An error in two digits."""
-    return short(float(f"{error:.2g}"))
 
 
 def behind_text(placed: Placed) -> str:

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from traindx.knowledge.catalogue import causes
 from traindx.report.diagnosis import render_diagnosis
 from traindx.report.document import Block, Labelled, Verdict
 from traindx.report.layout import Screen
 from traindx.report.suspicions import suspicion_blocks
 from traindx.report.text import count, lasting, percent
+from traindx.report.titles import cause_title
 from traindx.report.to_terminal import lines
 from traindx.report.wording import look, verdict_word
 
@@ -27,15 +27,10 @@ _PLANNED = 6
 _STYLES = {"cured": "good", "helped": "green", "hurt": "red", "inert": "dim", "same": "dim"}
 
 
-def title(cause: str) -> str:
-    known = causes().get(cause)
-    return known.title if known is not None else cause
-
-
 def standing(belief: Belief, most: int = _SHOWN) -> str:
     """`Learning rate too high 62 %, Gradients not clipped 20 %`."""
     ranked = sorted(belief.shares, key=lambda cause: -belief.shares[cause])[:most]
-    return ", ".join(f"{title(cause)} {percent(belief.shares[cause])}" for cause in ranked)
+    return ", ".join(f"{cause_title(cause)} {percent(belief.shares[cause])}" for cause in ranked)
 
 
 def reason(choice: ExperimentChoice, belief: Belief) -> str:
@@ -43,10 +38,10 @@ def reason(choice: ExperimentChoice, belief: Belief) -> str:
     if len(choice.plans) > 1:
         return "each of them changes nothing where there is nothing to fix: one run rules causes out"
     up, down = belief.separated(choice.plans[0].experiment)
-    names = " or ".join(title(cause) for cause in up[:2])
+    names = " or ".join(cause_title(cause) for cause in up[:2])
     if not down:
         return f"it separates {names} from all other causes"
-    return f"it separates {names} from {' and '.join(title(cause) for cause in down[:2])}"
+    return f"it separates {names} from {' and '.join(cause_title(cause) for cause in down[:2])}"
 
 
 def named(choice: ExperimentChoice) -> str:
@@ -101,7 +96,7 @@ def _moved(tried: Tried) -> str:
     before, after = tried.before.shares, tried.after.shares
     named = dict.fromkeys(sorted(after, key=lambda cause: -after[cause])[:_SHOWN])
     named.update(dict.fromkeys(sorted(before, key=lambda cause: -before[cause])[:1]))
-    return ", ".join(f"{title(c)} {percent(before[c])} -> {percent(after[c])}" for c in named)
+    return ", ".join(f"{cause_title(c)} {percent(before[c])} -> {percent(after[c])}" for c in named)
 
 
 def ending(confirmed: Confirmed, everything: bool, screen: Screen) -> list[str]:

@@ -10,7 +10,7 @@ from traindx.core.names import parts
 from traindx.evidence import stats
 
 if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
+    from traindx.core.nouns import FloatArray, IntArray
 
 POINTS_MOST = 3000
 _SMOOTH_POINTS = 400
@@ -29,6 +29,12 @@ def thinned(steps: FloatArray, values: FloatArray, limit: int = POINTS_MOST) -> 
     return steps[kept], values[kept]
 
 
+def evenly(count: int, most: int) -> IntArray:
+    """At most so many places among `count`, evenly spaced, the first and the last among them."""
+    places: IntArray = np.unique(np.linspace(0, count - 1, min(count, most)).astype(int))
+    return places
+
+
 def moving_average(steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, int] | None:
     """Steps, means and window (in points); each mean leaves out the upper and lower quarter of its window.
 
@@ -43,7 +49,7 @@ def moving_average(steps: FloatArray, values: FloatArray) -> tuple[FloatArray, F
         whole = y.size // per * per
         x, y = x[:whole].reshape(-1, per).mean(axis=1), np.median(y[:whole].reshape(-1, per), axis=1)
     half = max(2, min(y.size // 30, 250))
-    centres = np.unique(np.linspace(0, y.size - 1, min(y.size, _SMOOTH_POINTS)).astype(int))
+    centres = evenly(y.size, _SMOOTH_POINTS)
     means = np.empty(centres.size)
     for number, at in enumerate(centres.tolist()):
         # Windows shrink towards the steep beginning; at the end half a window still holds the noise down.
@@ -87,9 +93,8 @@ def limits(values: FloatArray, *, logarithmic: bool) -> tuple[float, float] | No
 def broken_steps(steps: FloatArray, values: FloatArray, most: int = 200) -> FloatArray:
     """Where a curve is NaN or Inf: the first, the last and evenly between."""
     gone = steps[~np.isfinite(values)]
-    places = np.unique(np.linspace(0, gone.size - 1, min(gone.size, most)).astype(int))
-    kept: FloatArray = gone[places]
-    return kept
+    chosen: FloatArray = gone[evenly(gone.size, most)]
+    return chosen
 
 
 def value_at(steps: FloatArray, values: FloatArray, step: float) -> float:

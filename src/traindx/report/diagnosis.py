@@ -9,7 +9,7 @@ from traindx.core.nouns import Diagnosis, Event, Run
 from traindx.core.number_text import readable
 from traindx.evidence.phase import phase_text, worst_first
 from traindx.report import document as doc
-from traindx.report.answer import answer, answer_lines, seen_at, value_text
+from traindx.report.answer import answer, answer_lines, seen_at
 from traindx.report.architecture import architecture_section
 from traindx.report.checked import checked_sections
 from traindx.report.document import code, listed
@@ -20,7 +20,7 @@ from traindx.report.measured import case_of
 from traindx.report.panels import curves_of
 from traindx.report.problem import issue_table, problem_section, ranked_causes
 from traindx.report.summary import epochs_completed, final_losses, run_facts
-from traindx.report.text import count, short
+from traindx.report.text import count, short, value_text
 from traindx.report.titles import finding_title
 from traindx.report.to_html import page
 from traindx.report.to_markdown import markdown as to_markdown

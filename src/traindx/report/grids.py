@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx.evidence.case import Case
-from traindx.report.curves import drawable
+from traindx.report.curves import drawable, evenly
 from traindx.report.marks import placed
-from traindx.report.text import visible
+from traindx.report.text import count, visible
 
 if TYPE_CHECKING:
     from traindx.core.nouns import BoolArray, FloatArray, IntArray
@@ -47,6 +47,11 @@ class Grid:
 
     def ever_zero(self) -> BoolArray:
         return np.array([(row == 0).any() for row in self.values], dtype=bool)
+
+    def always_zero(self) -> BoolArray:
+        """Which layers were exactly zero in every sample in which they were finite, and in two or more."""
+        finite = [row[np.isfinite(row)] for row in self.values]
+        return np.array([row.size > 1 and not row.any() for row in finite], dtype=bool)
 
     def first(self) -> FloatArray:
         """Each layer's first value; NaN when it was broken then."""
@@ -86,7 +91,7 @@ def grid(
         return None
     chosen = list(curves)
     if rows is not None and len(chosen) > rows:
-        chosen = [chosen[at] for at in np.unique(np.linspace(0, len(chosen) - 1, rows).astype(int))]
+        chosen = [chosen[at] for at in evenly(len(chosen), rows)]
     every = [placed(case, curves[name].series, curves[name].series.steps) for name in chosen]
     steps = np.unique(np.concatenate(every))
     values = np.full((len(chosen), steps.size), np.nan)
@@ -129,6 +134,33 @@ def layer_names(layers: Sequence[str], longest: int = _NAME_LONGEST) -> list[str
     """Names fit to be shown; of long ones the end, which tells layers apart."""
     shown = [visible(name, 200) or "(no name)" for name in layers]
     return [name if len(name) <= longest else "…" + name[1 - longest :] for name in shown]
+
+
+def matrix_levels(case: Case, values: Grid) -> tuple[IntArray, FloatArray]:
+    """The layers with a matrix whose median over the samples is positive, and these medians."""
+    levels = values.level(0.5)
+    places = np.flatnonzero(matrices(case, values.layers) & (levels > 0))
+    return places, levels[places]
+
+
+def defects(values: Grid, names: Sequence[str], zero: str) -> list[str]:
+    """How many layers were exactly `zero` or not finite, and the first of them."""
+    places = {zero: values.always_zero(), "NaN or Inf": values.ever_broken()}
+    return [
+        f"{text} in {count(int(where.sum()), 'layer')}, first {names[int(where.argmax())]}"
+        for text, where in places.items()
+        if where.any()
+    ]
+
+
+def most_at_the_end(case: Case, statistic: str) -> tuple[str, float, Grid] | None:
+    """The layer with the largest share of its units at the last sample, and that share."""
+    shares = grid(case, statistic, share=True)
+    last = shares.last() if shares is not None else np.empty(0)
+    if shares is None or not np.isfinite(last).any():
+        return None
+    worst = int(np.nanargmax(last))
+    return layer_names(shares.layers)[worst], float(last[worst]), shares
 
 
 def labelled_places(count: int, most: int) -> IntArray:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from traindx.core.nouns import Diagnosis
 from traindx.evidence.case import Case
-from traindx.knowledge.catalogue import causes
-from traindx.report.grids import grid, layer_names, matrices
+from traindx.report.grids import defects, grid, layer_names, matrix_levels, most_at_the_end
 from traindx.report.measured import case_of
 from traindx.report.text import count, percent, short
 from traindx.report.times import PARTS, spent, time_sentence
+from traindx.report.titles import cause_title
 
 _WAITS = 0.5
 _APART = 1e4
@@ -39,12 +37,11 @@ def _confirmed(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
     if not isinstance(saved, dict) or not isinstance(cause := saved.get("cause"), str):
         return
     share, tried = saved.get("confidence"), saved.get("experiments")
-    known = causes().get(cause)
     sure = f" ({percent(share)})" if isinstance(share, float) else ""
     experiments = count(tried, "experiment") if isinstance(tried, int) else "experiments"
     yield (
         "confirmed",
-        f"after {experiments} on this script: {known.title if known is not None else cause}{sure}.",
+        f"after {experiments} on this script: {cause_title(cause)}{sure}.",
     )
 
 
@@ -59,34 +56,23 @@ def _gradients(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
     norms = grid(case, "grad_norm")
     if norms is None:
         return
-    names, levels = [f"layer {name}" for name in layer_names(norms.layers)], norms.level(0.5)
-    zero = np.array(
-        [bool((row[np.isfinite(row)] == 0).all() and np.isfinite(row).sum() > 1) for row in norms.values]
-    )
+    names = [f"layer {name}" for name in layer_names(norms.layers)]
+    places, levels = matrix_levels(case, norms)
     parts = []
-    usual = np.flatnonzero(matrices(case, norms.layers) & (levels > 0))
-    if usual.size > 1:
-        low, high = usual[np.argmin(levels[usual])], usual[np.argmax(levels[usual])]
+    if places.size > 1:
+        low, high = int(levels.argmin()), int(levels.argmax())
         if wanted or levels[high] > _APART * levels[low]:
-            least, most = (f"{short(float(levels[at]))} at {names[at]}" for at in (low, high))
+            least, most = (f"{short(float(levels[at]))} at {names[places[at]]}" for at in (low, high))
             parts.append(f"gradient norm from {least} to {most}, of {count(len(names), 'layer')}")
-    for where, what in ((zero, "exactly 0 in every sample"), (norms.ever_broken(), "NaN or Inf")):
-        if where.any():
-            first = names[int(np.flatnonzero(where)[0])]
-            parts.append(f"{what} in {count(int(where.sum()), 'layer')}, first {first}")
+    parts += defects(norms, names, "exactly 0 in every sample")
     if parts:
         yield "layers", "; ".join(parts) + "."
 
 
 def _dead(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
-    shares = grid(case, "activation_dead_share", share=True)
-    last = shares.last() if shares is not None else np.empty(0)
-    if shares is None or not np.isfinite(last).any():
+    worst = most_at_the_end(case, "activation_dead_share")
+    if worst is None:
         return
-    worst = int(np.nanargmax(last))
-    if last[worst] >= _DEAD or (wanted and last[worst] > 0):
-        share = f"{100 * float(last[worst]):.0f} %"
-        yield (
-            "units",
-            f"{share} of {layer_names(shares.layers)[worst]} are dead at the last sample, the most of any.",
-        )
+    layer, share, _ = worst
+    if share >= _DEAD or (wanted and share > 0):
+        yield "units", f"{100 * share:.0f} % of {layer} are dead at the last sample, the most of any."

@@ -9,7 +9,7 @@ from traindx.evidence.lint import Linted
 from traindx.report.document import Block, Diff, Preformatted, Span, Text
 from traindx.report.layout import Screen
 from traindx.report.places import patch_lines
-from traindx.report.text import count
+from traindx.report.text import count, first_names
 from traindx.report.to_terminal import lines
 from traindx.source.edits import diff
 
@@ -82,6 +82,6 @@ def _coverage(linted: Sequence[Linted], found: int) -> Iterator[Block]:
         )
     unchecked = [one.path for one in linted if not one.checked]
     if unchecked:
-        names = ", ".join(unchecked[:3]) + (f" and {len(unchecked) - 3} more" if len(unchecked) > 3 else "")
+        names = first_names(unchecked, 3)
         yield Text(f"Not checked because no training loop was found in the source: {names}.", "whole")
         yield Text("traindx run measures the training itself.", "whole")

@@ -15,7 +15,7 @@ from traindx.report.document import Block, Labelled, Preformatted, Span, Text
 from traindx.report.layout import Screen
 from traindx.report.lr_words import advice, headline, interval, rate, standing
 from traindx.report.sparkline import sparkline
-from traindx.report.text import count, short
+from traindx.report.text import capitalised, count, short
 from traindx.report.to_png import Picture, write_picture
 from traindx.report.to_terminal import INDENT, lines
 
@@ -35,8 +35,7 @@ def _blocks(answer: RangeAnswer, name: str, screen: Screen) -> Iterator[Block]:
         f"{name[:60]}  {count(answer.ramps.seeds, 'seed')}, {count(answer.ramps.steps, 'step')} each", "title"
     )
     yield Preformatted((("", ""), *_drawn(answer, screen), ("", "")))
-    first = headline(answer)
-    yield Text(Span(first[0].upper() + first[1:], look="good" if answer.found else "warning"), "whole")
+    yield Text(Span(capitalised(headline(answer)), look="good" if answer.found else "warning"), "whole")
     if answer.found and answer.low is not None and answer.high is not None and answer.edge is not None:
         ends = f"lower end {interval(answer.low)}, upper end {interval(answer.high)}"
         yield Labelled("repeats", f"{ends} in nine of ten")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from traindx.core.names import parts
 from traindx.core.nouns import Finding, Problem, Series
@@ -15,9 +14,6 @@ from traindx.report.curves import moving_average, wants_log
 from traindx.report.marks import marks, placed
 from traindx.report.summary import main_series
 from traindx.report.text import short
-
-if TYPE_CHECKING:
-    pass
 
 _TITLES = {"lr": "learning rate", "grad_norm": "gradient norm", "step_s": "seconds per step"}
 

@@ -11,7 +11,7 @@ import numpy as np
 from traindx.comparison import Comparison
 from traindx.comparison.differing import Differing
 from traindx.report.text import short
-from traindx.report.to_plotly import Json, chart_text
+from traindx.report.to_plotly import Json, chart_text, plain_layout
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
@@ -151,13 +151,3 @@ def far_end(values: FloatArray) -> float:
 def scale_of(values: FloatArray) -> str:
     """Logarithmic where positive values span more than a decade or so."""
     return "log" if values.size and values.min() > 0 and values.max() > _LOG_FROM * values.min() else "linear"
-
-
-def plain_layout(height: int) -> Json:
-    """A chart without panels."""
-    return {
-        "height": height + 56,
-        "margin": {"l": 64, "r": 12, "t": 12, "b": 44},
-        "annotations": [],
-        "plain": True,
-    }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 
-from traindx.core.nouns import Finding, Place
+from traindx.core.nouns import Finding, Place, Run
 from traindx.report.text import visible
 
 _FILE_LONGEST, _LAYER_LONGEST, _LINE_LONGEST = 80, 60, 160
@@ -24,6 +25,15 @@ def from_here(file: str) -> str:
     """A file below the working directory by its relative path."""
     here = os.path.join(os.getcwd(), "")
     return file.removeprefix(here) if file.startswith(here) else file
+
+
+def program_words(run: Run) -> list[str]:
+    """The words behind `python` that a recording was made with; none for a log."""
+    command = run.facts.get("command")
+    try:
+        return shlex.split(command)[1:] if isinstance(command, str) else []
+    except ValueError:
+        return []
 
 
 def layer_of(place: Place) -> str:

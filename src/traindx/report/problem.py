@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from traindx.core.nouns import Diagnosis, Evidence, Hypothesis, Place, Problem, Run
 from traindx.knowledge.catalogue import causes
 from traindx.report import document as doc
-from traindx.report.answer import seen_at, strongest, value_text
+from traindx.report.answer import seen_at, strongest
 from traindx.report.document import code, listed, strong
 from traindx.report.measured import case_of
 from traindx.report.panels import curves_of
 from traindx.report.places import layer_of, line_of, patch_lines, place_text
-from traindx.report.text import percent
+from traindx.report.text import percent, value_text
 from traindx.report.titles import sheet_title, symptom_title
 from traindx.report.wording import at_step, bits, category, decides, evidence_for, leading, onset
 

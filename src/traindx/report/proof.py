@@ -20,7 +20,7 @@ from traindx.report.document import (
     Verdict,
     code,
 )
-from traindx.report.text import count, lasting, percent, short
+from traindx.report.text import capitalised, count, lasting, percent, short
 
 if TYPE_CHECKING:
     from traindx.core.nouns import Run
@@ -69,7 +69,7 @@ def headline(verdict: VersionVerdict) -> str:
     parts = [f"{verdict.by.words} {_levels(verdict)}"]
     parts.append(_spread(verdict))
     text = f"{name}: {', '.join(part for part in parts if part)}."
-    return f"{text} {verdict.reason[0].upper()}{verdict.reason[1:]}." if verdict.reason else text
+    return f"{text} {capitalised(verdict.reason)}." if verdict.reason else text
 
 
 def _spread(verdict: VersionVerdict) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from traindx.core.nouns import Note, Reading, Run
 from traindx.report.architecture import architecture_sentence, architectures
@@ -20,7 +20,7 @@ from traindx.report.document import (
 from traindx.report.families import Family, families
 from traindx.report.layout import Screen, fit
 from traindx.report.summary import main_series, run_facts, summarize
-from traindx.report.text import count, short, visible
+from traindx.report.text import count, short, value_text, visible
 from traindx.report.to_terminal import lines
 
 _DETAILS_UP_TO = 3
@@ -79,11 +79,11 @@ def _run(run: Run, everything: bool, screen: Screen) -> Iterator[Block]:
     yield from _series(run, everything, screen)
     if run.settings or run.config:
         yield _gap()
-        known = ", ".join(f"{name}={_value(value)}" for name, value in run.settings.items())
-        yield Labelled("settings", Span(known or "none that is known"))
+        yield Labelled("settings", Span(_settings(run.settings) or "none that is known"))
     if run.config and everything:
         yield Labelled(
-            "config", Span(", ".join(f"{name}={_value(value)}" for name, value in run.config.items()))
+            "config",
+            Span(_settings(run.config)),
         )
     elif run.config:
         yield Labelled(
@@ -98,6 +98,10 @@ def _run(run: Run, everything: bool, screen: Screen) -> Iterator[Block]:
     yield from _some("events", events, everything, "yellow")
     notes = [Span(("" if note.path == run.path else f"{note.path}: ") + note.text) for note in run.notes]
     yield from _some("notes", notes, everything, "")
+
+
+def _settings(settings: Mapping[str, object]) -> str:
+    return ", ".join(f"{name}={value_text(value)[:60]}" for name, value in settings.items())
 
 
 def _gap() -> Block:
@@ -166,10 +170,6 @@ def _series(run: Run, everything: bool, screen: Screen) -> Iterator[Block]:
         yield Text(f"and {len(hidden):,} more series{alarm}; --all shows them", "dim")
     elif len(shown) < len(filled):
         yield Text(f"* is the median of layers, groups or ranks; --all shows all {len(filled):,}", "dim")
-
-
-def _value(value: object) -> str:
-    return short(value) if isinstance(value, float) else str(value)[:60]
 
 
 def _skipped(notes: Sequence[Note], everything: bool, screen: Screen) -> Iterator[Block]:

@@ -12,8 +12,8 @@ from traindx.core.names import METRICS, parts
 from traindx.core.nouns import Run, Series
 from traindx.evidence import stats
 from traindx.evidence.case import Case
-from traindx.report.charts import Curves, Line, Panel
-from traindx.report.curves import broken_steps, drawable, moving_average, wants_log
+from traindx.report.charts import SHARE, Curves, Line, Panel
+from traindx.report.curves import broken_steps, drawable, evenly, moving_average, wants_log
 from traindx.report.marks import placed
 from traindx.report.measured import case_of
 from traindx.report.panels import title_of
@@ -21,7 +21,6 @@ from traindx.report.panels import title_of
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
 
-SHARE = "share of the run"
 COMPARISON_PLOT = "training_comparison.png"
 # Colours that do on light and on dark pages alike.
 PALETTE = tuple("#3d85d9 #db6b12 #2e9560 #8a63c9 #c2518f #3c9ea3 #a07a3c #8b9321 #d1495b #7d8590".split())
@@ -198,8 +197,7 @@ def band(lines: Sequence[Line]) -> Line | None:
     if len(shown) < 2:
         return None
     steps = np.unique(np.concatenate([x for x, _ in shown]))
-    if steps.size > _GRID:
-        steps = steps[np.unique(np.linspace(0, steps.size - 1, _GRID).astype(int))]
+    steps = steps[evenly(steps.size, _GRID)]
     held = np.array([np.interp(steps, x, y, left=np.nan, right=np.nan) for x, y in shown])
     there = np.isfinite(held).sum(axis=0)
     if (there >= 2).sum() < 2:

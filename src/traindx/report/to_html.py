@@ -14,7 +14,7 @@ from traindx.report.document import plain, spans, without_empty
 from traindx.report.page.frame import framed
 from traindx.report.page.markup import Html, joined, json_script, prose, tag
 from traindx.report.places import kind_of_line
-from traindx.report.text import percent
+from traindx.report.text import capitalised, percent
 from traindx.report.to_plotly import FigureStore
 
 _POINTS_IN_ALL, _POINTS_LEAST, _CURVES_GUESSED = 240_000, 150, 4
@@ -122,7 +122,7 @@ class HtmlPage:
         )
 
     def _row(self, label: str, body: Html, look: str) -> Html:
-        head = self.element("span", label[:1].upper() + label[1:], look="label")
+        head = self.element("span", capitalised(label), look="label")
         return self.element("div", head, " ", self.element("div", body), look=f"row {look}".strip())
 
     def _share(self, row: doc.Share, depth: int) -> Html:

@@ -104,3 +104,13 @@ def chart_text(text: str, *, wrap: bool = False) -> str:
     """Text that plotly shows as it is; long text in lines."""
     lines = textwrap.wrap(visible(text, 600), _HOVER_WIDTH) if wrap else [visible(text, 60)]
     return "<br>".join(html.escape(line, quote=False).replace("%{", "%&#123;") for line in lines)
+
+
+def plain_layout(height: int, left: int = 64, below: int = 44) -> Json:
+    """The layout of a chart without panels: its height and the room left of it and below."""
+    return {
+        "height": height + 12 + below,
+        "margin": {"l": left, "r": 12, "t": 12, "b": below},
+        "annotations": [],
+        "plain": True,
+    }

@@ -13,7 +13,7 @@ from traindx.report.curves import drawable
 from traindx.report.grids import labelled_places, layer_names
 from traindx.report.spreads import Spread
 from traindx.report.text import short
-from traindx.report.to_plotly import Json, Key, chart_text, numbers
+from traindx.report.to_plotly import Json, Key, chart_text, numbers, plain_layout
 
 if TYPE_CHECKING:
     from traindx.core.nouns import BoolArray, FloatArray
@@ -70,7 +70,7 @@ def _field(drawing: Field) -> Json:
     for gone, colour, text in ((zero, "rest", "exactly 0"), (grid.broken, "broken", "NaN or Inf")):
         if gone.any():
             traces.append(_covering(place, gone, colour, f"{where}<b>{text}</b><extra></extra>"))
-    layout = _layout(height, 24 + 6 * min(max(map(len, names)), 30))
+    layout = plain_layout(height, 24 + 6 * min(max(map(len, names)), 30))
     layout["xaxis"] = _ticks(columns, labelled_places(len(columns), 12)) | {
         "title": _title(f"{axis} of the sample")
     }
@@ -84,7 +84,7 @@ def _histograms(drawing: HistogramChart) -> Json:
     counted, colours = drawing.counted, ("third", "val")
     across = min(_BESIDE, len(counted))
     lines = -(-len(counted) // across)
-    layout = _layout(140 * lines, 12, 10) | {"showlegend": False}
+    layout = plain_layout(140 * lines, 12, 10) | {"showlegend": False}
     traces: list[Json] = []
     for number, (name, samples) in enumerate(counted):
         left, top = number % across / across, 1 - number // across / lines
@@ -188,15 +188,6 @@ def _log_ends(values: FloatArray) -> tuple[float, float]:
     low = max(low, high - _DECADES_MOST)
     room = max(0.0, (1.0 - (high - low)) / 2)
     return low - room, high + room
-
-
-def _layout(height: int, left: int, below: int = 44) -> Json:
-    return {
-        "height": height + 12 + below,
-        "margin": {"l": left, "r": 12, "t": 12, "b": below},
-        "annotations": [],
-        "plain": True,
-    }
 
 
 def _ticks(names: Sequence[str], places: Sequence[Any] | np.ndarray[Any, Any]) -> Json:

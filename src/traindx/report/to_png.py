@@ -21,7 +21,7 @@ from matplotlib.ticker import (
     PercentFormatter,
 )
 
-from traindx.report.charts import Curves, Drawing, Line, Mark, Panel
+from traindx.report.charts import SHARE, Curves, Drawing, Line, Mark, Panel
 from traindx.report.curves import broken_steps, drawable, limits, thinned
 from traindx.report.grids import labelled_places, layer_names
 from traindx.report.text import count, short, visible
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from traindx.core.nouns import FloatArray
 
-SHARE = "share of the run"
 _COLOURS = {
     "train": "#2a6fbb",
     "val": "#d9731a",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from traindx.knowledge.catalogue import causes, remedies, symptoms
+from traindx.knowledge.catalogue import remedies, symptoms
 from traindx.report import document as doc
 from traindx.report.diagnosis import run_blocks
 from traindx.report.document import code, listed
@@ -16,6 +16,7 @@ from traindx.report.layout import Screen
 from traindx.report.places import diff_lines, place_text
 from traindx.report.side_by_side import SideBySide
 from traindx.report.text import percent, short
+from traindx.report.titles import cause_title
 from traindx.report.to_html import page
 from traindx.report.to_markdown import markdown
 from traindx.report.to_terminal import lines
@@ -24,7 +25,6 @@ from traindx.report.treatment_advice import recommendation_blocks
 if TYPE_CHECKING:
     from traindx.core.nouns import Diagnosis, Run
     from traindx.experiment.treat.before_after import BeforeAfter, ScoreChange
-    from traindx.experiment.treat.remedy_verdict import TrialVerdict as Judged
     from traindx.experiment.treat.results import Proof, Round, Treated, Trial
 
 # The word on a terminal, its colour, and the same as a heading.
@@ -88,9 +88,10 @@ def _blocks(treated: Treated, patch: str, written: Sequence[str], charts: bool) 
         yield doc.Section(title, tuple(_round(one)), "card")
     files = [(code(name), f": {_FILES[_kind(name)]}") for name in written]
     yield from listed("Files", files, "card")
-    for name, when, diagnosis in (("before", "before", treated.before), ("after", "after", treated.final)):
+    for when, diagnosis in (("before", treated.before), ("after", treated.final)):
         if diagnosis is not None:
-            yield _diagnosis(diagnosis, name, when, charts)
+            body = run_blocks(diagnosis, when, charts=charts)
+            yield doc.Section(f"The diagnosis {when}", body, "run", when, folded=True, own_charts=True)
 
 
 def _issues(diagnosis: Diagnosis | None) -> Iterator[doc.Prose]:
@@ -163,8 +164,7 @@ def _in_short(treated: Treated) -> Iterator[doc.Block]:
     """The cause, what the change brought, and what that cost."""
     planned = next((one.plan[0] for one in treated.rounds if one.plan), None)
     if planned is not None:
-        title = causes()[planned.cause].title if planned.cause in causes() else planned.cause
-        yield doc.Labelled("cause", f"{title} ({percent(planned.confidence)})")
+        yield doc.Labelled("cause", f"{cause_title(planned.cause)} ({percent(planned.confidence)})")
     proofs = tuple(proof_text(one.proof) for one in treated.rounds if one.proof is not None)
     if proofs:
         yield doc.Items(proofs, "proof")
@@ -188,17 +188,11 @@ def _before_and_after(treated: Treated) -> doc.Chart | None:
     return doc.Chart(drawn, 0, "", text) if drawn is not None else None
 
 
-def _diagnosis(diagnosis: Diagnosis, name: str, when: str, charts: bool) -> doc.Section:
-    body = run_blocks(diagnosis, name, charts=charts)
-    return doc.Section(f"The diagnosis {when}", body, "run", name, folded=True, own_charts=True)
-
-
 def _round(one: Round) -> Iterator[doc.Block]:
     if one.plan:
         first = one.plan[0]
-        title = causes()[first.cause].title if first.cause in causes() else first.cause
         share = f"), {percent(first.confidence)}."
-        yield doc.Text((f"Likeliest cause: {title} (", code(first.cause), share))
+        yield doc.Text((f"Likeliest cause: {cause_title(first.cause)} (", code(first.cause), share))
     if one.trials:
         columns = (
             doc.TableColumn("change"),
@@ -215,7 +209,7 @@ def _round(one: Round) -> Iterator[doc.Block]:
     if one.proof is not None:
         word = "shows the gain" if one.proof.reproduced else "does not show the gain"
         yield doc.Labelled("proof", f"The edited script, run as it is, {word}: {proof_text(one.proof)}")
-        yield from _new_problems(one.proof.verdict)
+        yield from (doc.Labelled("new in it", code(id)) for id in one.proof.verdict.new_problems)
     if one.instruction is not None:
         where = place_text(one.instruction.place)
         yield doc.Labelled("by hand", one.instruction.text + (f" ({where})" if where else ""))
@@ -226,11 +220,6 @@ def _round(one: Round) -> Iterator[doc.Block]:
         measured = one.proof.expected if one.proof is not None else one.winner.expected
         if measured:
             yield doc.Items(tuple(expectation.line for expectation in measured), "measured")
-
-
-def _new_problems(judged: Judged) -> Iterator[doc.Block]:
-    for problem in judged.new_problems:
-        yield doc.Labelled("new in it", code(problem))
 
 
 def _trial(trial: Trial) -> tuple[doc.Prose, ...]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from traindx.core.nouns import Reading
 from traindx.experiment.edit import encoded
 from traindx.report.runs_json import runs_document
+from traindx.report.side_by_side import COMPARISON_PLOT
 from traindx.report.treatment import treatment_markdown, treatment_page
 from traindx.report.treatment_advice import recommendations
 from traindx.report.treatment_json import treatment_document
@@ -58,7 +59,7 @@ def write_treatment(treated: Treated, folder: Path) -> list[Path]:
     after_runs = [outcome.run for outcome in treated.after if outcome.run is not None]
     written += _history(folder / "training_history.json", treated.baseline)
     written += _history(folder / "training_history_fixed.json", treated.after)
-    picture = folder / "training_comparison.png"
+    picture = folder / COMPARISON_PLOT
     if before:
         from traindx.report.comparison_plot import write_comparison_plot
 

@@ -141,14 +141,17 @@ def absent(item: Evidence) -> bool:
 @cache
 def _speaks_for(finding: str) -> int:
     """How many causes a finding speaks for: the fewer, the more it says about each."""
-    weights = [cause.evidence[finding].seen for cause in causes().values() if finding in cause.evidence]
-    return sum(bits > 0 for bits in weights)
+    return sum(bits > 0 for bits in _weights(finding))
 
 
 @cache
 def _most_bits(finding: str) -> float:
-    weights = [cause.evidence[finding].seen for cause in causes().values() if finding in cause.evidence]
-    return max(weights, default=0.0)
+    return max(_weights(finding), default=0.0)
+
+
+def _weights(finding: str) -> list[float]:
+    """The bits that a finding gives to each cause that names it."""
+    return [cause.evidence[finding].seen for cause in causes().values() if finding in cause.evidence]
 
 
 def decides(problem: Problem) -> str:

@@ -21,7 +21,7 @@ from traindx.report.marks import finding_marks, lr_marks
 from traindx.report.measured import case_of
 from traindx.report.panels import marked, panels_like, span
 from traindx.report.runs_json import numbers
-from traindx.report.text import count, short
+from traindx.report.text import count, short, value_text
 from traindx.report.to_terminal import lines
 
 SCHEMA = "traindx/brief/1"
@@ -111,17 +111,13 @@ def _blocks(brief: Brief, fact: BriefFact) -> Iterator[Block]:
     if fact.finding is not None:
         values = [("severity", fact.finding.severity), *fact.finding.numbers.items()]
         values += [(f"threshold {name}", value) for name, value in fact.finding.thresholds.items()]
-        rows = tuple((name.replace("_", " "), _shown(value)) for name, value in values)
+        rows = tuple((name.replace("_", " "), value_text(value)) for name, value in values)
         yield DocumentTable((TableColumn(""), TableColumn("", wrap=True)), rows)
         yield Text(f"traindx explain {fact.finding.id}")
     if fact.table is not None:
         yield fact.table
     for group in _by_steps(_series(brief, fact)):
         yield _points(group)
-
-
-def _shown(value: object) -> str:
-    return short(value) if isinstance(value, float) else str(value)
 
 
 def _series(brief: Brief, fact: BriefFact) -> list[Series]:

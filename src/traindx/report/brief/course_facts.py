@@ -16,7 +16,7 @@ from traindx.evidence.sampled import late, part, sampled
 from traindx.report.brief.facts import BriefFact
 from traindx.report.brief.task_facts import table
 from traindx.report.marks import lr_marks
-from traindx.report.text import count, percent, short, visible
+from traindx.report.text import count, percent, rounded, short, visible
 
 _SCORES_MOST = 6
 _EVENTS_MOST = 4
@@ -62,7 +62,7 @@ def _ends(curve: Curve) -> str:
         step, best = curve.best_point
         text += f", best {short(best)} at {place(curve.axis, step, whole=whole)}"
     broken = f", {curve.broken:,} NaN or Inf" if curve.broken else ""
-    noise = f", noise {short(float(f'{curve.noise:.2g}'))}" if len(curve) >= _NOISE_FROM else ""
+    noise = f", noise {rounded(curve.noise)}" if len(curve) >= _NOISE_FROM else ""
     return f"{text}; {count(len(curve), 'point')}{broken}{noise}"
 
 

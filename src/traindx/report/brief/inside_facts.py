@@ -13,9 +13,9 @@ from traindx.evidence.sampled import part
 from traindx.report.brief.facts import BriefFact
 from traindx.report.brief.task_facts import table
 from traindx.report.document import DocumentTable
-from traindx.report.grids import Grid, grid, layer_names, matrices
+from traindx.report.grids import Grid, defects, grid, layer_names, matrix_levels, most_at_the_end
 from traindx.report.inside import USUAL
-from traindx.report.text import count, percent, short
+from traindx.report.text import count, percent, rounded, short
 from traindx.report.times import PARTS, spent, time_sentence
 
 _SHARES = {
@@ -60,20 +60,17 @@ def _range(
     values = grid(case, statistic)
     if values is None:
         return
-    names, levels = layer_names(values.layers), values.level(0.5)
+    names = layer_names(values.layers)
+    places, levels = matrix_levels(case, values)
     parts = []
-    usual = np.flatnonzero(matrices(case, values.layers) & (levels > 0))
-    if usual.size:
-        low, high = usual[np.argmin(levels[usual])], usual[np.argmax(levels[usual])]
-        ends = [f"{short(float(f'{levels[at]:.3g}'))} ({names[at]})" for at in (low, high)]
+    if places.size:
+        ends = [
+            f"{rounded(levels[at], 3)} ({names[places[at]]})" for at in (levels.argmin(), levels.argmax())
+        ]
         parts.append(" to ".join(dict.fromkeys(ends)) + f" over {count(len(names), 'layer')}")
         if statistic == "update_ratio":
-            parts.append(_beside_usual(levels[usual]))
-    zero = np.array([_all_zero(row) for row in values.values])
-    for where, what in ((zero, "exactly 0 always"), (values.ever_broken(), "NaN or Inf")):
-        if where.any():
-            first = names[int(np.flatnonzero(where)[0])]
-            parts.append(f"{what} in {count(int(where.sum()), 'layer')}, first {first}")
+            parts.append(_beside_usual(levels))
+    parts += defects(values, names, "exactly 0 always")
     if parts:
         yield BriefFact(label, f"medians {'; '.join(parts)}", 8, table=layers, picture=picture)
 
@@ -85,22 +82,16 @@ def _beside_usual(levels: FloatArray) -> str:
     return f"usual 1e-4 to 1e-2: {', '.join(outside) if outside else 'all within'}"
 
 
-def _all_zero(row: FloatArray) -> bool:
-    finite = row[np.isfinite(row)]
-    return bool(finite.size > 1 and (finite == 0).all())
-
-
 def _units(case: Case) -> Iterator[BriefFact]:
     """The worst layer by each share at the last sample."""
     parts, shown = [], []
     for statistic, what in _SHARES.items():
-        shares = grid(case, statistic, share=True)
-        last = shares.last() if shares is not None else np.empty(0)
-        if shares is None or not np.isfinite(last).any():
+        worst = most_at_the_end(case, statistic)
+        if worst is None:
             continue
-        worst = int(np.nanargmax(last))
-        parts.append(f"{what} {percent(float(last[worst]))} ({layer_names(shares.layers)[worst]})")
-        shown += [(what, name, float(value)) for name, value in zip(shares.layers, last, strict=True)]
+        layer, share, shares = worst
+        parts.append(f"{what} {percent(share)} ({layer})")
+        shown += [(what, name, float(last)) for name, last in zip(shares.layers, shares.last(), strict=True)]
     if parts:
         text = f"most at the last sample: {', '.join(parts)}"
         rows = table(("units", "layer", "share"), shown)
@@ -111,7 +102,7 @@ def _batches(case: Case) -> Iterator[BriefFact]:
     """What reaches the model and the loss: medians over the samples."""
     known = [(name, curve) for name in _BATCHES if (curve := case.curve(name)) is not None and len(curve)]
     if known:
-        parts = [f"{name} {short(float(f'{np.median(curve.y):.3g}'))}" for name, curve in known]
+        parts = [f"{name} {rounded(float(np.median(curve.y)), 3)}" for name, curve in known]
         yield BriefFact("batches", f"medians {', '.join(parts)}", 6, tuple(curve.name for _, curve in known))
 
 
@@ -130,7 +121,7 @@ def _samples(case: Case) -> Iterator[BriefFact]:
         checked = number(validation, "taken") or 0.0
         parts.append(f"{known:,.0f} of {checked:,.0f} checked of validation trained on")
     if (shift := number(validation, "shift")) is not None:
-        parts.append(f"validation inputs shifted by {short(float(f'{shift:.2g}'))} std")
+        parts.append(f"validation inputs shifted by {rounded(shift)} std")
     if parts:
         rows = [item for item in {**samples, **validation}.items() if isinstance(item[1], int | float)]
         yield BriefFact("samples", ", ".join(parts), 7, table=table(("", ""), rows))

@@ -14,12 +14,11 @@ from traindx.core.number_text import count as rounded
 from traindx.evidence.case import Case
 from traindx.evidence.inside import Fact, facts, number, word
 from traindx.evidence.phase import phase_text
-from traindx.report.answer import value_text
 from traindx.report.brief.facts import BriefFact
 from traindx.report.document import DocumentTable, TableColumn
-from traindx.report.places import from_here
+from traindx.report.places import from_here, program_words
 from traindx.report.summary import epochs_completed, run_facts
-from traindx.report.text import count, lasting, percent, short, visible
+from traindx.report.text import count, first_names, lasting, percent, short, value_text, visible
 
 _SETTINGS_SHOWN = 14
 _CLASSES_SHOWN = 4
@@ -80,13 +79,8 @@ def _run(case: Case, diagnosis: Diagnosis) -> BriefFact:
 
 
 def program_of(case: Case) -> str:
-    """The words behind `python` that a recording was made with."""
-    command = case.run.facts.get("command")
-    try:
-        words = shlex.split(command)[1:] if isinstance(command, str) else []
-    except ValueError:
-        return ""
-    return shlex.join(map(from_here, words))
+    """The command line behind `python`, with paths from here."""
+    return shlex.join(map(from_here, program_words(case.run)))
 
 
 def _circumstances(known: Mapping[str, object]) -> Iterator[str]:
@@ -158,9 +152,8 @@ def _data(case: Case) -> Iterator[BriefFact]:
     if read:
         names = [os.path.basename(word(one, "path")) for one in read]
         opened = [(word(one, "path"), one.get("size"), one.get("line")) for one in read]
-        more = f" and {len(names) - 4} more" if len(names) > 4 else ""
         listed = table(("file", "bytes", "opened at"), opened)
-        yield BriefFact("files read", ", ".join(names[:4]) + more, 4, table=listed)
+        yield BriefFact("files read", first_names(names, 4), 4, table=listed)
 
 
 def _loader(loader: Fact) -> str:

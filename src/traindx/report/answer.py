@@ -57,9 +57,9 @@ def answer(diagnosis: Diagnosis) -> Iterator[Block]:
         (Text(Span(" · ".join(_facts(diagnosis.run))), "name"),),
     )
     problems = shown_problems(diagnosis)
-    drawn = curves_of(case_of(diagnosis.run), problems[0] if problems else None, most=2)
-    if drawn is not None:
-        yield Chart(drawn, 2)
+    chart = curves_of(case_of(diagnosis.run), problems[0] if problems else None, most=2)
+    if chart is not None:
+        yield Chart(chart, 2)
     if chosen := word(checked_facts(diagnosis.run), "chosen"):
         yield Labelled("data", chosen)
     yield from _problem(problems[0], diagnosis) if problems else _no_problem(diagnosis)
@@ -88,7 +88,9 @@ def _problem(problem: Problem, diagnosis: Diagnosis) -> Iterator[Block]:
         yield Items(tuple(item.text for item in evidence), "evidence")
         yield from _what_to_do(first)
     elif problem.hypotheses:
-        causes = ", ".join(f"{one.title} ({percent(one.confidence)})" for one in problem.hypotheses[:3])
+        causes = ", ".join(
+            f"{hypothesis.title} ({percent(hypothesis.confidence)})" for hypothesis in problem.hypotheses[:3]
+        )
         text = f"open: no finding speaks for one of its causes. By how common they are: {causes}."
         yield Labelled("cause", Span(text))
     if first is None and decides(problem):
@@ -136,8 +138,8 @@ def _no_problem(diagnosis: Diagnosis) -> Iterator[Block]:
         yield Items(diagnosis.reasons[:_REASONS_SHOWN], label)
     well = diagnosis.verdict == "healthy"  # then what was measured is shown, and no cause of an illness
     noticed: list[Prose] = [
-        one.summary if well else (Span(sentence(one, diagnosis.run)), ". ", one.summary)
-        for one in minor(diagnosis)
+        problem.summary if well else (Span(sentence(problem, diagnosis.run)), ". ", problem.summary)
+        for problem in minor(diagnosis)
     ]
     noticed += [seen_at(sign) for sign in further_signs(diagnosis)]
     if noticed:
@@ -152,10 +154,10 @@ def _no_problem(diagnosis: Diagnosis) -> Iterator[Block]:
 def _preflight(run: Run) -> str:
     """The command that would say more of a run that may be well, where nothing measured says that it is."""
     level, program = case_of(run).level, _program(run)
-    found = level.against_simple
+    comparison = level.against_simple
     if (
         not program
-        or (found is not None and found.as_good)
+        or (comparison is not None and comparison.as_good)
         or level.good
         or level.answers_right
         or any(entry.command == "preflight" for entry in pool_of(run))

@@ -119,10 +119,12 @@ class Panel:
     def values(self) -> FloatArray:
         if self.held is not None:
             return self.held
-        held = [one for line in self.lines for one in (line.y, line.low, line.high) if one is not None]
-        values = np.concatenate(held or [np.empty(0)])
-        shown = drawable(values[np.isfinite(values)])
-        return shown[shown > 0] if self.logarithmic else shown
+        arrays = [
+            array for line in self.lines for array in (line.y, line.low, line.high) if array is not None
+        ]
+        values = np.concatenate(arrays or [np.empty(0)])
+        finite = drawable(values[np.isfinite(values)])
+        return finite[finite > 0] if self.logarithmic else finite
 
     @property
     def broken(self) -> int:
@@ -132,7 +134,7 @@ class Panel:
         """Where on its curve a mark sits; NaN when the curve has no value there."""
         if mark.series is None or not self.lines:
             return float("nan")
-        line = next((one for one in self.lines if one.name == mark.series), self.lines[0])
+        line = next((candidate for candidate in self.lines if candidate.name == mark.series), self.lines[0])
         return value_at(line.x, line.y, mark.step) if line.x.size else float("nan")
 
 

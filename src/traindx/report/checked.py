@@ -22,11 +22,11 @@ def checked_facts(run: Run) -> Fact:
 def checked_sections(run: Run) -> Iterator[Section]:
     """The tables of what was measured."""
     for title, fact, table in _TABLES:
-        found = run.facts.get(fact)
-        rows = facts([found] if fact == "curvature" else found)
+        value = run.facts.get(fact)
+        rows = facts([value] if fact == "curvature" else value)
         if rows:
-            left = f" (the first {_ROWS_MOST:,} of {len(rows):,})" if len(rows) > _ROWS_MOST else ""
-            yield Section(f"{title}{left}", (table(rows[:_ROWS_MOST]),), "card")
+            extent = f" (the first {_ROWS_MOST:,} of {len(rows):,})" if len(rows) > _ROWS_MOST else ""
+            yield Section(f"{title}{extent}", (table(rows[:_ROWS_MOST]),), "card")
 
 
 def measured_dict(run: Run) -> dict[str, Any]:
@@ -113,9 +113,9 @@ def _plain(*heads: str) -> Callable[[Any], DocumentTable]:
 
 def _curvature(rows: Any) -> DocumentTable:
     fact = rows[0]
-    shown = [(key.replace("_", " "), fact[key]) for key in fact if isinstance(fact[key], int | float | str)]
+    entries = [(key.replace("_", " "), fact[key]) for key in fact if isinstance(fact[key], int | float | str)]
     cells = tuple(
-        (Span(name), Span(value if isinstance(value, str) else rounded(value, 4))) for name, value in shown
+        (Span(name), Span(value if isinstance(value, str) else rounded(value, 4))) for name, value in entries
     )
     return DocumentTable((TableColumn(""), TableColumn("")), cells, look="facts")
 

@@ -80,23 +80,23 @@ def chosen(number: int, choice: ExperimentChoice, belief: Belief) -> Iterator[Bl
     yield Labelled("why", f"{reason(choice, belief)} ({choice.bits:.2f} bits expected)")
 
 
-def showed(tried: Tried) -> Iterator[Block]:
-    reading = tried.reading
+def showed(trial: Tried) -> Iterator[Block]:
+    reading = trial.reading
     if reading.did:
         yield Labelled("did", "; ".join(reading.did[:2]))
     style = _STYLES.get(reading.shown[0].outcome, "") if len(reading.shown) == 1 else ""
     took = f" ({count(reading.steps, 'step')}, {lasting(reading.seconds)})" if reading.steps else ""
     yield Labelled("showed", reading.text.rstrip(".") + took, style if reading.shown else "yellow")
     if reading.shown:
-        yield Labelled("now", _moved(tried))
+        yield Labelled("now", _moved(trial))
 
 
-def _moved(tried: Tried) -> str:
+def _moved(trial: Tried) -> str:
     """The first causes of before and after with both shares."""
-    before, after = tried.before.shares, tried.after.shares
-    named = dict.fromkeys(sorted(after, key=lambda cause: -after[cause])[:_SHOWN])
-    named.update(dict.fromkeys(sorted(before, key=lambda cause: -before[cause])[:1]))
-    return ", ".join(f"{cause_title(c)} {percent(before[c])} -> {percent(after[c])}" for c in named)
+    before, after = trial.before.shares, trial.after.shares
+    ranked = dict.fromkeys(sorted(after, key=lambda cause: -after[cause])[:_SHOWN])
+    ranked.update(dict.fromkeys(sorted(before, key=lambda cause: -before[cause])[:1]))
+    return ", ".join(f"{cause_title(c)} {percent(before[c])} -> {percent(after[c])}" for c in ranked)
 
 
 def ending(confirmed: Confirmed, everything: bool, screen: Screen) -> list[str]:
@@ -106,7 +106,7 @@ def ending(confirmed: Confirmed, everything: bool, screen: Screen) -> list[str]:
     suspicions = lines(suspicion_blocks(confirmed.suspicions), screen)
     if confirmed.problem is None:
         word, why = verdict_word(confirmed.after), confirmed.stopped
-        if any(one.answer == "confirmed" for one in confirmed.suspicions):
+        if any(answer.answer == "confirmed" for answer in confirmed.suspicions):
             word, why = "CONFIRMED", "what was suspected; nothing else is wrong that could be confirmed"
         verdict = Verdict(word, (f"{why}.",), look(confirmed.after))
         return [*suspicions, *([""] if suspicions else []), *lines([verdict], screen)]

@@ -25,13 +25,13 @@ def thinned(steps: FloatArray, values: FloatArray, limit: int = POINTS_MOST) -> 
     """Fewer points with the same looks: no spike is lost, nor a gap."""
     if values.size <= limit:
         return steps, values
-    kept = stats.thin(steps, values, limit)
-    return steps[kept], values[kept]
+    places = stats.thin(steps, values, limit)
+    return steps[places], values[places]
 
 
-def evenly(count: int, most: int) -> IntArray:
+def evenly(count: int, limit: int) -> IntArray:
     """At most so many places among `count`, evenly spaced, the first and the last among them."""
-    places: IntArray = np.unique(np.linspace(0, count - 1, min(count, most)).astype(int))
+    places: IntArray = np.unique(np.linspace(0, count - 1, min(count, limit)).astype(int))
     return places
 
 
@@ -62,9 +62,9 @@ def moving_average(steps: FloatArray, values: FloatArray) -> tuple[FloatArray, F
 
 def drawable(values: FloatArray) -> FloatArray:
     """NaN for what is not finite; axes cannot span what is near the ends of the number range either."""
-    held: FloatArray = np.where(np.isfinite(values), np.clip(values, -_LARGEST, _LARGEST), np.nan)
-    held[np.abs(held) < 1 / _LARGEST] = 0.0
-    return held
+    drawn: FloatArray = np.where(np.isfinite(values), np.clip(values, -_LARGEST, _LARGEST), np.nan)
+    drawn[np.abs(drawn) < 1 / _LARGEST] = 0.0
+    return drawn
 
 
 def wants_log(metric: str, values: FloatArray) -> bool:
@@ -92,8 +92,8 @@ def limits(values: FloatArray, *, logarithmic: bool) -> tuple[float, float] | No
 
 def broken_steps(steps: FloatArray, values: FloatArray, most: int = 200) -> FloatArray:
     """Where a curve is NaN or Inf: the first, the last and evenly between."""
-    gone = steps[~np.isfinite(values)]
-    chosen: FloatArray = gone[evenly(gone.size, most)]
+    broken = steps[~np.isfinite(values)]
+    chosen: FloatArray = broken[evenly(broken.size, most)]
     return chosen
 
 

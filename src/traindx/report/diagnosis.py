@@ -72,8 +72,8 @@ def write_html(diagnoses: Sequence[Diagnosis], path: Path) -> None:
 
 def notebook_html(diagnosis: Diagnosis) -> str:
     """What a notebook shows: the answer, and the rest to be opened."""
-    more = doc.Details("All causes, evidence and checks", run_blocks(diagnosis, charts=False))
-    return fragment([*answer(diagnosis), more], _COLOURS.get(grade(diagnosis), "#7d8590"))
+    details = doc.Details("All causes, evidence and checks", run_blocks(diagnosis, charts=False))
+    return fragment([*answer(diagnosis), details], _COLOURS.get(grade(diagnosis), "#7d8590"))
 
 
 def document(diagnoses: Sequence[Diagnosis]) -> doc.Document:
@@ -85,23 +85,23 @@ def document(diagnoses: Sequence[Diagnosis]) -> doc.Document:
     ordered = worst_first(diagnoses)
     runs = [
         doc.Section(
-            code(one.run.name),
-            run_blocks(one, f"run-{number}"),
-            f"run {look(one)}",
+            code(diagnosis.run.name),
+            run_blocks(diagnosis, f"run-{number}"),
+            f"run {look(diagnosis)}",
             f"run-{number}",
             folded=True,
             own_charts=True,
-            facts=(doc.Span(grade(one), "badge", look(one)),),
+            facts=(doc.Span(grade(diagnosis), "badge", look(diagnosis)),),
         )
-        for number, one in enumerate(ordered[:_DETAILED_MOST], 1)
+        for number, diagnosis in enumerate(ordered[:_DETAILED_MOST], 1)
     ]
-    links = {id(one): section.anchor for one, section in zip(ordered, runs, strict=False)}
+    links = {id(diagnosis): section.anchor for diagnosis, section in zip(ordered, runs, strict=False)}
     blocks: list[doc.Block] = [doc.Text(doc.Span(tally(ordered)))]
     if ordered:
         blocks.append(triage_table(ordered, links))
     if len(runs) < len(ordered):
-        left = f"The {len(runs):,} worst runs follow in full; diagnose a run alone to see all about it."
-        blocks.append(doc.Text(doc.Span(left, "muted")))
+        note = f"The {len(runs):,} worst runs follow in full; diagnose a run alone to see all about it."
+        blocks.append(doc.Text(doc.Span(note, "muted")))
     title = f"Diagnosis of {count(len(ordered), 'run')}"
     return doc.Document(title, "diagnosis", (*blocks, *runs), ABOUT)
 
@@ -122,9 +122,9 @@ def _run_blocks(diagnosis: Diagnosis, anchor: str, charts: bool) -> Iterator[doc
     if diagnosis.problems:
         yield doc.Section("Issues", (issue_table(diagnosis.problems),), "card")
     if charts and not problems:
-        drawn = curves_of(case_of(run), None, diagnosis.signs)
-        if drawn is not None:
-            yield doc.Section("Curves", (doc.Chart(drawn, 4),), "card")
+        chart = curves_of(case_of(run), None, diagnosis.signs)
+        if chart is not None:
+            yield doc.Section("Curves", (doc.Chart(chart, 4),), "card")
     if diagnosis.verdict != "problem":
         title = "Why it can be believed" if diagnosis.verdict == "healthy" else "What to log"
         yield from listed(title, diagnosis.reasons, "card")
@@ -132,7 +132,9 @@ def _run_blocks(diagnosis: Diagnosis, anchor: str, charts: bool) -> Iterator[doc
         yield problem_section(
             problem, diagnosis, number if len(problems) > 1 else 0, f"{anchor}-problem-{number}", charts
         )
-    noticed: list[doc.Prose] = [(doc.Span(sentence(one, run)), ". ", one.summary) for one in minor(diagnosis)]
+    noticed: list[doc.Prose] = [
+        (doc.Span(sentence(problem, run)), ". ", problem.summary) for problem in minor(diagnosis)
+    ]
     noticed += [seen_at(sign) for sign in further_signs(diagnosis)]
     yield from listed("Other things noticed", noticed, "card")
     yield from checked_sections(run)
@@ -157,10 +159,10 @@ def _facts(diagnosis: Diagnosis) -> Iterator[tuple[doc.Prose, doc.Prose]]:
     if (epochs := epochs_completed(case)) is not None:
         yield "epochs completed", f"{epochs:,}"
     yield "evidence", ", ".join(diagnosis.evidence)
-    known = [(key, value) for key, value in run.settings.items() if value is not None]
-    if known:
-        shown = [f"{key} = {value_text(value)[:60]}" for key, value in known[:_SETTINGS_SHOWN]]
-        yield "settings", doc.Span(", ".join(shown))
+    settings = [(key, value) for key, value in run.settings.items() if value is not None]
+    if settings:
+        listed = [f"{key} = {value_text(value)[:60]}" for key, value in settings[:_SETTINGS_SHOWN]]
+        yield "settings", doc.Span(", ".join(listed))
 
 
 def _inside(diagnosis: Diagnosis, charts: bool) -> Iterator[doc.Section]:
@@ -168,7 +170,7 @@ def _inside(diagnosis: Diagnosis, charts: bool) -> Iterator[doc.Section]:
     blocks: list[doc.Block] = [doc.Labelled(name, text) for name, text in sentences]
     if charts:
         for parts in inside_parts(case_of(diagnosis.run), _CHARTS_COLUMNS, _CHARTS_ROWS).values():
-            blocks += [doc.Chart(one.drawing, 0, one.title, one.text) for one in parts]
+            blocks += [doc.Chart(part.drawing, 0, part.title, part.text) for part in parts]
     if blocks:
         yield doc.Section("Inside the training", tuple(blocks), "card")
 
@@ -185,8 +187,8 @@ def _coverage(diagnosis: Diagnosis) -> Iterator[doc.Block]:
         needs = doc.TableColumn("not checked because they need", least=24, wrap=True)
         rows = tuple((need, doc.Span(", ".join(checks))) for need, checks in blind)
         yield doc.DocumentTable((needs, doc.TableColumn("checks", wrap=True)), rows, look="coverage")
-    for title, seen in (("Found something", True), ("Found nothing", False)):
-        ran = [check.check for check in coverage if check.status == "ran" and check.seen is seen]
+    for title, has_found in (("Found something", True), ("Found nothing", False)):
+        ran = [check.check for check in coverage if check.status == "ran" and check.seen is has_found]
         if ran:
             yield doc.Details(f"{title} ({len(ran):,})", (doc.Text(", ".join(map(finding_title, ran))),))
 
@@ -195,9 +197,9 @@ def _log_notes(run: Run) -> Iterator[doc.Prose]:
     """Events of the run and oddities of its log."""
     yield from (doc.Span(readable(_event(event, run)[:_NOTE_LONGEST])) for event in run.events[:_NOTES_SHOWN])
     yield from (doc.Span(note.text[:_NOTE_LONGEST]) for note in run.notes[:_NOTES_SHOWN])
-    left = max(len(run.events) - _NOTES_SHOWN, 0) + max(len(run.notes) - _NOTES_SHOWN, 0)
-    if left:
-        yield f"and {left:,} more"
+    omitted = max(len(run.events) - _NOTES_SHOWN, 0) + max(len(run.notes) - _NOTES_SHOWN, 0)
+    if omitted:
+        yield f"and {omitted:,} more"
 
 
 def _event(event: Event, run: Run) -> str:

@@ -211,7 +211,7 @@ def spans(prose: Prose) -> tuple[str | Span, ...]:
 
 def plain(prose: Prose) -> str:
     """The text alone."""
-    return "".join(one if isinstance(one, str) else one.text for one in spans(prose))
+    return "".join(part if isinstance(part, str) else part.text for part in spans(prose))
 
 
 def code(text: str) -> Span:
@@ -224,9 +224,9 @@ def strong(text: str) -> Span:
 
 def listed(title: Prose, items: Iterable[Prose], look: str = "") -> Iterator[Section]:
     """A section with a list; none when there is nothing in it."""
-    kept = tuple(items)
-    if kept:
-        yield Section(title, (Items(kept),), look)
+    listed_items = tuple(items)
+    if listed_items:
+        yield Section(title, (Items(listed_items),), look)
 
 
 def without_empty(table: DocumentTable) -> tuple[list[TableColumn], list[list[Cell]]]:

@@ -28,12 +28,12 @@ class Family:
 def families(series: Iterable[Series]) -> list[Family]:
     """Series in their order; those of layers and ranks, or four and more of a kind, as one."""
     alike: dict[str, list[Series]] = {}
-    for one in series:
-        alike.setdefault(_kind(one.name), []).append(one)
+    for member in series:
+        alike.setdefault(_kind(member.name), []).append(member)
     groups = []
     for kind, members in alike.items():
         if len(members) < (_LEAST_LAYERS if is_secondary(members[0].name) else _LEAST):
-            groups += [Family(one, (one,)) for one in members]
+            groups += [Family(member, (member,)) for member in members]
         else:
             groups.append(Family(_middle(kind, members), tuple(members)))
     return groups
@@ -53,11 +53,11 @@ def _kind(name: str) -> str:
 def _middle(kind: str, members: Sequence[Series]) -> Series:
     """The median of all where they stand at the same steps, else the longest of them."""
     longest = max(members, key=len)
-    alike = [one for one in members if np.array_equal(one.steps, longest.steps)]
+    alike = [member for member in members if np.array_equal(member.steps, longest.steps)]
     values = longest.values
     if len(alike) > 1:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", RuntimeWarning)  # a step at which all are NaN
-            values = np.nanmedian([one.values for one in alike], axis=0)
+            values = np.nanmedian([member.values for member in alike], axis=0)
     derived = f"median of {len(members):,}" if len(alike) > 1 else f"the longest of {len(members):,}"
     return Series(kind, longest.steps, values, kind, derived=derived, times=longest.times, axis=longest.axis)

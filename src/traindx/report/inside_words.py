@@ -22,12 +22,12 @@ _ABOUT_LAYERS = frozenset({"vanishing_gradients", "exploding_gradients", "dead_u
 def inside_sentences(diagnosis: Diagnosis, *, everything: bool) -> list[tuple[str, str]]:
     """What they are about and what they say; only what stands out, unless everything is asked for."""
     case = case_of(diagnosis.run)
-    seen = {symptom for problem in diagnosis.problems for symptom in (problem.symptom, *problem.also)}
+    symptoms = {symptom for problem in diagnosis.problems for symptom in (problem.symptom, *problem.also)}
     return [
         *_confirmed(diagnosis),
-        *_time(case, everything or bool(seen & _ABOUT_TIME)),
-        *_gradients(case, everything or bool(seen & _ABOUT_LAYERS)),
-        *_dead(case, everything or "dead_units" in seen),
+        *_time(case, everything or bool(symptoms & _ABOUT_TIME)),
+        *_gradients(case, everything or bool(symptoms & _ABOUT_LAYERS)),
+        *_dead(case, everything or "dead_units" in symptoms),
     ]
 
 
@@ -36,22 +36,22 @@ def _confirmed(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
     saved = diagnosis.run.facts.get("confirmed")
     if not isinstance(saved, dict) or not isinstance(cause := saved.get("cause"), str):
         return
-    share, tried = saved.get("confidence"), saved.get("experiments")
+    share, number = saved.get("confidence"), saved.get("experiments")
     sure = f" ({percent(share)})" if isinstance(share, float) else ""
-    experiments = count(tried, "experiment") if isinstance(tried, int) else "experiments"
+    experiments = count(number, "experiment") if isinstance(number, int) else "experiments"
     yield (
         "confirmed",
         f"after {experiments} on this script: {cause_title(cause)}{sure}.",
     )
 
 
-def _time(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
+def _time(case: Case, everything: bool) -> Iterator[tuple[str, str]]:
     times = spent(case)
-    if times is not None and (wanted or times.share(PARTS["data_wait_s"]) >= _WAITS):
+    if times is not None and (everything or times.share(PARTS["data_wait_s"]) >= _WAITS):
         yield "time", f"{time_sentence(times)}."
 
 
-def _gradients(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
+def _gradients(case: Case, everything: bool) -> Iterator[tuple[str, str]]:
     """The layers with the least and the most gradient; those that never got any, or a broken one."""
     norms = grid(case, "grad_norm")
     if norms is None:
@@ -61,18 +61,18 @@ def _gradients(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
     parts = []
     if places.size > 1:
         low, high = int(levels.argmin()), int(levels.argmax())
-        if wanted or levels[high] > _APART * levels[low]:
-            least, most = (f"{short(float(levels[at]))} at {names[places[at]]}" for at in (low, high))
-            parts.append(f"gradient norm from {least} to {most}, of {count(len(names), 'layer')}")
+        if everything or levels[high] > _APART * levels[low]:
+            least, largest = (f"{short(float(levels[at]))} at {names[places[at]]}" for at in (low, high))
+            parts.append(f"gradient norm from {least} to {largest}, of {count(len(names), 'layer')}")
     parts += defects(norms, names, "exactly 0 in every sample")
     if parts:
         yield "layers", "; ".join(parts) + "."
 
 
-def _dead(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
+def _dead(case: Case, everything: bool) -> Iterator[tuple[str, str]]:
     worst = most_at_the_end(case, "activation_dead_share")
     if worst is None:
         return
     layer, share, _ = worst
-    if share >= _DEAD or (wanted and share > 0):
+    if share >= _DEAD or (everything and share > 0):
         yield "units", f"{100 * share:.0f} % of {layer} are dead at the last sample, the most of any."

@@ -30,16 +30,16 @@ def interview_dict(
 ) -> dict[str, Any]:
     from traindx.interview.plans import reply, understood_plans
 
-    plans = [reply(one, diagnosis) for one in understood_plans(plan)] if plan.strip() else []
+    plans = [reply(planned, diagnosis) for planned in understood_plans(plan)] if plan.strip() else []
     return {
         "symptoms": interview.symptoms,
-        "suspicions": [one.text for one in interview.suspicions],
+        "suspicions": [suspicion.text for suspicion in interview.suspicions],
         "answers": [_answer(interview, name) for name in interview.answers],
         "contradictions": interview.weighed.contradictions,
         "next": _next(interview, diagnosis),
         "plans": [
-            {"plan": one.plan.id, "fits": one.fits.cause if one.fits else None, "text": one.text}
-            for one in plans
+            {"plan": answer.plan.id, "fits": answer.fits.cause if answer.fits else None, "text": answer.text}
+            for answer in plans
         ],
         "steps": steps,
     }

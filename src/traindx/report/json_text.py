@@ -49,11 +49,11 @@ def encoded(value: Any) -> Any:
     if isinstance(value, float):
         return number(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: encoded(getattr(value, each.name)) for each in fields(value)}
+        return {field.name: encoded(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {encodable(str(key)): encoded(each) for key, each in value.items()}
+        return {encodable(str(key)): encoded(member) for key, member in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [encoded(each) for each in value]
+        return [encoded(member) for member in value]
     if hasattr(value, "tolist"):  # an array
         return encoded(value.tolist())
     return encodable(str(value))

@@ -84,11 +84,11 @@ def placed(case: Case, series: Series | None, steps: FloatArray) -> FloatArray:
         return steps
     if series.axis == "epoch" and case.run.axis == "step" and case.epoch_length:
         return steps * case.epoch_length
-    others = [s for s in case.run.series.values() if s.axis == case.run.axis and len(s)]
+    same_axis = [s for s in case.run.series.values() if s.axis == case.run.axis and len(s)]
     last = float(series.steps[-1])
-    if not others or last <= 0:
+    if not same_axis or last <= 0:
         return steps
-    return steps * (max(float(s.steps[-1]) for s in others) / last)
+    return steps * (max(float(s.steps[-1]) for s in same_axis) / last)
 
 
 def _on_axis(case: Case, name: str | None, step: float) -> float:

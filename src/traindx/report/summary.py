@@ -50,12 +50,12 @@ def summarize(series: Series) -> Summary:
 def main_series(run: Run) -> Series | None:
     """The curve that stands for the run: its loss, else one that has a goal, else the first."""
     filled = [series for series in run.series.values() if len(series)]
-    named = {series.name: series for series in filled}
+    by_name = {series.name: series for series in filled}
     for name in ("loss", "val/loss", "reward"):
-        if name in named:
-            return named[name]
-    judged = [series for series in filled if series.goal != "none"]
-    return next(iter(judged or filled), None)
+        if name in by_name:
+            return by_name[name]
+    with_goal = [series for series in filled if series.goal != "none"]
+    return next(iter(with_goal or filled), None)
 
 
 def final_losses(case: Case) -> dict[str, float]:
@@ -90,8 +90,8 @@ def duration(run: Run) -> float | None:
 def run_facts(run: Run) -> list[tuple[str, str]]:
     """Format, length and kind of a run, in words."""
     if isinstance(fact := run.facts.get("checked"), Mapping):
-        shown = (("kind", "kind"), ("size", "summary"), ("data", "chosen"))
-        return [(name, text) for name, key in shown if (text := word(fact, key))]
+        labels = (("kind", "kind"), ("size", "summary"), ("data", "chosen"))
+        return [(name, text) for name, key in labels if (text := word(fact, key))]
     titles = {unit.id: unit.title for unit in readers()}
     length = [f"{count(len(run.series), 'series', 'series')}, {count(run.points, 'point')}"]
     length += [f"last {run.axis} {short(run.last_step)}"] if run.last_step is not None else []

@@ -18,7 +18,7 @@ def visible(text: str, limit: int | None = None) -> str:
     if limit is not None and len(text) > 4 * limit:
         text = text[: 4 * limit]
     if not (text.isascii() and text.isprintable()):
-        text = "".join(map(_shown, text))
+        text = "".join(map(_visible_character, text))
     return text if limit is None or len(text) <= limit else text[: limit - 1] + "…"
 
 
@@ -27,7 +27,7 @@ def encodable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
-def _shown(char: str) -> str:
+def _visible_character(char: str) -> str:
     """The character itself, a blank for white space, or its escape."""
     if char.isprintable():
         return char

@@ -17,8 +17,8 @@ def finding_title(finding: str) -> str:
 
 @cache
 def symptom_title(symptom: str) -> str:
-    known = symptoms().get(symptom)
-    return known.title if known is not None else spelled(symptom)
+    page = symptoms().get(symptom)
+    return page.title if page is not None else spelled(symptom)
 
 
 def cause_title(cause: str) -> str:
@@ -29,8 +29,8 @@ def cause_title(cause: str) -> str:
 
 @cache
 def sheet_title(sheet: str) -> str:
-    known = sheets().get(sheet)
-    return known.title if known is not None else spelled(sheet)
+    page = sheets().get(sheet)
+    return page.title if page is not None else spelled(sheet)
 
 
 def spelled(name: str) -> str:

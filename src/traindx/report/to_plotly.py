@@ -77,8 +77,8 @@ class FigureStore:
         """Where the points of a curve and of its smooth form stand, thinned once."""
         name = (line.name, id(line.y))
         if name not in self._points:
-            few = int(np.isfinite(line.y).sum()) <= FEW
-            smoothed = None if few else line.smooth
+            is_short = int(np.isfinite(line.y).sum()) <= FEW
+            smoothed = None if is_short else line.smooth
             points = self.points(line.x, line.y) if smoothed is None or line.raw else -1
             smooth = None if smoothed is None else self.points(*smoothed[:2])
             self._points[name] = (points, smooth, line)  # the line keeps its id
@@ -96,8 +96,8 @@ def css(colour: str) -> str:
 
 def numbers(values: FloatArray) -> list[float | int | None]:
     """Six digits are more than a screen shows; what is not finite is left out."""
-    held = [float(f"{value:.6g}") if math.isfinite(value) else None for value in values.tolist()]
-    return [int(v) if v is not None and abs(v) < 1e6 and v == int(v) else v for v in held]
+    rounded_values = [float(f"{value:.6g}") if math.isfinite(value) else None for value in values.tolist()]
+    return [int(v) if v is not None and abs(v) < 1e6 and v == int(v) else v for v in rounded_values]
 
 
 def chart_text(text: str, *, wrap: bool = False) -> str:

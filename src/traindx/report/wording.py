@@ -69,8 +69,8 @@ def bits(weight: float) -> str:
 
 def step_of(run: Run, step: float) -> str:
     """A step of the run as a number; whole where the log counts in whole numbers."""
-    own = [series for series in run.series.values() if series.axis == run.axis]
-    return step_text(step, whole=all(series.whole for series in own))
+    same_axis = [series for series in run.series.values() if series.axis == run.axis]
+    return step_text(step, whole=all(series.whole for series in same_axis))
 
 
 def place_of(run: Run, step: float) -> str:
@@ -128,8 +128,10 @@ def evidence_for(cause: Hypothesis, problem: Problem) -> list[Evidence]:
     Of equally strong findings the one that speaks for the fewest causes comes first. That the problem's own
     symptom was not found by some check is no evidence about its cause.
     """
-    known = [symptoms()[name].finding for name in (problem.symptom, *problem.also) if name in symptoms()]
-    items = [item for item in cause.evidence if not (absent(item) and item.finding in known)]
+    own_findings = [
+        symptoms()[name].finding for name in (problem.symptom, *problem.also) if name in symptoms()
+    ]
+    items = [item for item in cause.evidence if not (absent(item) and item.finding in own_findings)]
     return sorted(items, key=lambda item: (absent(item), -round(item.bits, 1), _speaks_for(item.finding)))
 
 
@@ -190,14 +192,14 @@ def verdict_sentences(diagnosis: Diagnosis) -> list[str]:
         grave = acted_on(diagnosis) or diagnosis.problems
         sentences = [sentence(problem, diagnosis.run) for problem in grave]
         at_rest = bool(subject_checked(diagnosis.run))
-        return [one.removeprefix("trains, but ") if at_rest else one for one in sentences]
-    done = checks_run(diagnosis.coverage)
+        return [text.removeprefix("trains, but ") if at_rest else text for text in sentences]
+    checks = checks_run(diagnosis.coverage)
     if diagnosis.verdict == "healthy":
-        return [f"{done} and found nothing to act on"]
+        return [f"{checks} and found nothing to act on"]
     if subject := subject_checked(diagnosis.run):
         return [f"nothing wrong in what can be seen of {subject}"]
     blind = any(check.status == "skipped" for check in diagnosis.coverage)
-    return [f"too little evidence: only {done}" if blind else "too little evidence"]
+    return [f"too little evidence: only {checks}" if blind else "too little evidence"]
 
 
 def subject_checked(run: Run) -> str:
@@ -240,7 +242,11 @@ def minor(diagnosis: Diagnosis) -> list[Problem]:
 def shown_problems(diagnosis: Diagnosis) -> list[Problem]:
     """The problems reported in full."""
     small = minor(diagnosis)
-    return [problem for problem in diagnosis.problems if not any(problem is other for other in small)]
+    return [
+        problem
+        for problem in diagnosis.problems
+        if not any(problem is problem_of_note for problem_of_note in small)
+    ]
 
 
 def further_signs(diagnosis: Diagnosis) -> list[Finding]:
@@ -249,9 +255,9 @@ def further_signs(diagnosis: Diagnosis) -> list[Finding]:
     What is true of many trainings (a constant learning rate, no warm-up) says little about any cause.
     """
     first = [problem.hypotheses[0] for problem in shown_problems(diagnosis) if problem.hypotheses]
-    known = {item.text for cause in first for item in (*cause.evidence, *cause.against)}
-    known |= set(diagnosis.reasons)
-    further = [sign for sign in diagnosis.signs if sign.text not in known]
+    reported = {item.text for cause in first for item in (*cause.evidence, *cause.against)}
+    reported |= set(diagnosis.reasons)
+    further = [sign for sign in diagnosis.signs if sign.text not in reported]
     return sorted(further, key=lambda sign: -_most_bits(sign.id) * sign.strength)
 
 
@@ -267,10 +273,10 @@ def tally(diagnoses: Sequence[Diagnosis]) -> str:
             counts[min((p.severity for p in diagnosis.problems), key=severity_rank, default="low")] += 1
         else:
             counts["healthy" if diagnosis.verdict == "healthy" else "without a verdict"] += 1
-    counted = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number)
+    counts_text = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number)
     one_script = of_one_script([diagnosis.run for diagnosis in diagnoses])
     whole = f"{len(diagnoses):,} trainings of one script" if one_script else count(len(diagnoses), "run")
-    return f"{whole}: {counted}" if counted else whole
+    return f"{whole}: {counts_text}" if counts_text else whole
 
 
 def blind_spots(coverage: Sequence[Check]) -> list[tuple[str, list[str]]]:
@@ -287,7 +293,7 @@ def not_checked(coverage: Sequence[Check], most: int = 1) -> str:
     blind = blind_spots(coverage)
     if not blind:
         return ""
-    parts = [f"{len(checks):,} {_needs(len(checks))} {what}" for what, checks in blind[:most]]
+    parts = [f"{len(checks):,} {_needs(len(checks))} {need_text}" for need_text, checks in blind[:most]]
     rest = sum(len(checks) for _, checks in blind[most:])
     parts += [f"{rest:,} {_needs(rest)} other things"] if rest else []
     return f"{sum(len(checks) for _, checks in blind):,} not checked because {'; '.join(parts)}"

@@ -44,7 +44,7 @@ def _layer_table(case: Case) -> DocumentTable | None:
     first = grids[0] or grids[1]
     if first is None:
         return None
-    columns = [_by_layer(one) for one in grids]
+    columns = [_by_layer(statistic) for statistic in grids]
     rows = [(name, *(column.get(name) for column in columns)) for name in first.layers]
     return table(("layer", "gradient norm", "update ratio", "weight norm"), rows)
 
@@ -84,42 +84,44 @@ def _beside_usual(levels: FloatArray) -> str:
 
 def _units(case: Case) -> Iterator[BriefFact]:
     """The worst layer by each share at the last sample."""
-    parts, shown = [], []
-    for statistic, what in _SHARES.items():
+    parts, rows_of_units = [], []
+    for statistic, state in _SHARES.items():
         worst = most_at_the_end(case, statistic)
         if worst is None:
             continue
         layer, share, shares = worst
-        parts.append(f"{what} {percent(share)} ({layer})")
-        shown += [(what, name, float(last)) for name, last in zip(shares.layers, shares.last(), strict=True)]
+        parts.append(f"{state} {percent(share)} ({layer})")
+        rows_of_units += [
+            (state, name, float(last)) for name, last in zip(shares.layers, shares.last(), strict=True)
+        ]
     if parts:
         text = f"most at the last sample: {', '.join(parts)}"
-        rows = table(("units", "layer", "share"), shown)
+        rows = table(("units", "layer", "share"), rows_of_units)
         yield BriefFact("units", text, 7, table=rows, picture="activations")
 
 
 def _batches(case: Case) -> Iterator[BriefFact]:
     """What reaches the model and the loss: medians over the samples."""
-    known = [(name, curve) for name in _BATCHES if (curve := case.curve(name)) is not None and len(curve)]
-    if known:
-        parts = [f"{name} {rounded(float(np.median(curve.y)), 3)}" for name, curve in known]
-        yield BriefFact("batches", f"medians {', '.join(parts)}", 6, tuple(curve.name for _, curve in known))
+    curves = [(name, curve) for name in _BATCHES if (curve := case.curve(name)) is not None and len(curve)]
+    if curves:
+        parts = [f"{name} {rounded(float(np.median(curve.y)), 3)}" for name, curve in curves]
+        yield BriefFact("batches", f"medians {', '.join(parts)}", 6, tuple(curve.name for _, curve in curves))
 
 
 def _samples(case: Case) -> Iterator[BriefFact]:
     """Single samples: repeated, relabelled, shared with validation, and how alike both sides are."""
     samples = case.inside.fact("samples")
     validation = part(samples, "validation")
-    taken, distinct = number(samples, "taken"), number(samples, "distinct")
+    fingerprinted, distinct = number(samples, "taken"), number(samples, "distinct")
     parts = []
-    if taken and distinct is not None:
-        parts.append(f"{distinct:,.0f} different of {taken:,.0f} fingerprinted")
-    for key, what in (("twice_in_a_batch", "twice in a batch"), ("relabelled", "with another label later")):
+    if fingerprinted and distinct is not None:
+        parts.append(f"{distinct:,.0f} different of {fingerprinted:,.0f} fingerprinted")
+    for key, remark in (("twice_in_a_batch", "twice in a batch"), ("relabelled", "with another label later")):
         if (value := number(samples, key)) is not None:
-            parts.append(f"{value:,.0f} {what}")
-    if (known := number(validation, "known")) is not None:
+            parts.append(f"{value:,.0f} {remark}")
+    if (trained_on := number(validation, "known")) is not None:
         checked = number(validation, "taken") or 0.0
-        parts.append(f"{known:,.0f} of {checked:,.0f} checked of validation trained on")
+        parts.append(f"{trained_on:,.0f} of {checked:,.0f} checked of validation trained on")
     if (shift := number(validation, "shift")) is not None:
         parts.append(f"validation inputs shifted by {rounded(shift)} std")
     if parts:
@@ -141,10 +143,10 @@ def _time(case: Case) -> Iterator[BriefFact]:
 
 
 def _memory(case: Case) -> Iterator[BriefFact]:
-    for name, what in (("rss_bytes", "process"), ("gpu_mem_bytes", "device")):
+    for name, owner in (("rss_bytes", "process"), ("gpu_mem_bytes", "device")):
         curve = case.curve(name)
         if curve is not None and len(curve):
             ends = (curve.y[0], curve.y[-1], curve.y.max())
-            first, last, most = (f"{value / 2**20:,.0f}" for value in ends)
-            text = f"{what} {first} -> {last} MiB, at most {most}"
+            first, last, peak = (f"{value / 2**20:,.0f}" for value in ends)
+            text = f"{owner} {first} -> {last} MiB, at most {peak}"
             yield BriefFact("memory", text, 5, (curve.name,))

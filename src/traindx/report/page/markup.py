@@ -20,14 +20,14 @@ class Html(str):
 
 def tag(name: str, /, *children: str | None, **attributes: object) -> Html:
     """An element. `cls` is class, `data_run` is data-run; attributes that are None are left out."""
-    written = "".join(
+    attribute_text = "".join(
         f" {_attribute(key)}" if value is True else f' {_attribute(key)}="{escaped(str(value))}"'
         for key, value in attributes.items()
         if value is not None and value is not False
     )
     if name in _EMPTY:
-        return Html(f"<{name}{written}>")
-    return Html(f"<{name}{written}>{joined(*children)}</{name}>")
+        return Html(f"<{name}{attribute_text}>")
+    return Html(f"<{name}{attribute_text}>{joined(*children)}</{name}>")
 
 
 def joined(*children: str | None) -> Html:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from traindx.core.clocks import duration
 from traindx.core.nouns import Run, Series
 from traindx.core.units import readers
 from traindx.evidence.case import Case
@@ -75,16 +76,6 @@ def epochs_completed(case: Case) -> int | None:
         return None
     counted_from_zero = case.run.axis == "epoch" and curve.series.whole and curve.series.steps[0] == 0
     return int(last / case.epoch_length + 1e-6) + int(counted_from_zero)
-
-
-def duration(run: Run) -> float | None:
-    """Seconds from the first to the last point, when the log tells the time."""
-    clocks = [s.times[np.isfinite(s.times)] for s in run.series.values() if s.times is not None]
-    clocks = [clock for clock in clocks if clock.size]
-    if not clocks:
-        return None
-    seconds = float(max(c.max() for c in clocks) - min(c.min() for c in clocks))
-    return seconds if seconds > 0 else None
 
 
 def run_facts(run: Run) -> list[tuple[str, str]]:

@@ -89,8 +89,13 @@ class Live:
             parts = [_clock(time.monotonic() - self._began), "no step yet"]
         else:
             parts = [f"step {tail.step:,}"]
-            named = (("loss", "loss"), ("val/loss", "val loss"), ("lr", "lr"), ("grad_norm", "grad norm"))
-            parts += [f"{word} {short(latest[name])}" for name, word in named if name in latest]
+            series_labels = (
+                ("loss", "loss"),
+                ("val/loss", "val loss"),
+                ("lr", "lr"),
+                ("grad_norm", "grad norm"),
+            )
+            parts += [f"{word} {short(latest[name])}" for name, word in series_labels if name in latest]
             if tail.step_seconds is not None:
                 parts.append(f"{_duration(tail.step_seconds)}/step")
             if tail.data_wait is not None:
@@ -104,11 +109,11 @@ class Live:
             return " " * 9 + self._screen.paint("too early to judge", "dim")
         if not self._wrong:
             return " " * 9 + self._screen.paint("nothing wrong so far", "green")
-        (severity, text), *others = self._wrong
-        more = f" (and {len(others)} more)" if others else ""
+        (severity, text), *further = self._wrong
+        suffix = f" (and {len(further)} more)" if further else ""
         style = {"critical": "alarm", "high": "red", "medium": "yellow"}.get(severity, "dim")
-        headline = fit(self._screen.plain(visible(text, 300)), room - len(more) - len(severity) - 2)
-        return " " * 9 + self._screen.paint(severity, style) + "  " + headline + more
+        headline = fit(self._screen.plain(visible(text, 300)), room - len(suffix) - len(severity) - 2)
+        return " " * 9 + self._screen.paint(severity, style) + "  " + headline + suffix
 
 
 def _diagnosis(folder: Path) -> Diagnosis:

@@ -124,16 +124,16 @@ def save_csv(runs: Sequence[Run], out: str, *, force: bool, raw: bool) -> None:
 
 def refuse_logs(out: str, runs: Sequence[Run]) -> None:
     """A report must not replace what it was made from, not even when told to replace files."""
-    if any(_same(out, file) for run in runs for file in run.files):
+    if any(_same_file(out, file) for run in runs for file in run.files):
         raise Failure(f"{visible(out)} is one of the logs that were read. Choose another name.")
 
 
-def _same(one: str, other: str) -> bool:
+def _same_file(first: str, second: str) -> bool:
     """Whether two paths are one file, by whatever link."""
     try:
-        return os.path.samefile(one, other)
+        return os.path.samefile(first, second)
     except OSError:
-        return os.path.realpath(one) == os.path.realpath(other)
+        return os.path.realpath(first) == os.path.realpath(second)
 
 
 def exists_already(out: str) -> Failure:
@@ -156,8 +156,8 @@ def not_read(reading: Reading, out: Screen) -> list[str]:
     """A line that counts what was passed over."""
     if not reading.skipped:
         return []
-    left = count(len(reading.skipped), "file or folder", "files or folders")
-    return ["", out.paint(f"  {left} not read; traindx inspect says why.", "dim")]
+    unread = count(len(reading.skipped), "file or folder", "files or folders")
+    return ["", out.paint(f"  {unread} not read; traindx inspect says why.", "dim")]
 
 
 def save_plots(runs: Sequence[Run], folder: str) -> None:
@@ -167,10 +167,10 @@ def save_plots(runs: Sequence[Run], folder: str) -> None:
 
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        written = write_plots(runs, Path(folder))
+        paths = write_plots(runs, Path(folder))
     except OSError as error:
         raise cannot_write(folder, error) from None
-    pictures = f"{len(written)} PNG" + ("s" if len(written) != 1 else "")
+    pictures = f"{len(paths)} PNG" + ("s" if len(paths) != 1 else "")
     note(f"Wrote {pictures} to {folder}")
 
 

@@ -21,8 +21,8 @@ class Moving:
 
     def __init__(self) -> None:
         self.screen = screen()
-        shown = not quiet() and sys.stderr is not None and sys.stderr.isatty()
-        self._status = Status(1) if shown else None
+        is_shown = not quiet() and sys.stderr is not None and sys.stderr.isatty()
+        self._status = Status(1) if is_shown else None
         self._began = time.monotonic()
 
     def draw(self, text: str) -> None:

@@ -86,8 +86,8 @@ class Outputs:
             raise click.UsageError("--json and --md - both write to standard output; give --md a file name.")
         if chosen.html == "-":
             raise click.UsageError("--html writes a page of some megabytes; give it a file name.")
-        drawn = [os.path.join(chosen.plots, picture)] if picture and chosen.plots is not None else []
-        paths = [*chosen.files, *drawn]
+        pictures = [os.path.join(chosen.plots, picture)] if picture and chosen.plots is not None else []
+        paths = [*chosen.files, *pictures]
         if len({os.path.realpath(path) for path in paths}) < len(paths):
             raise click.UsageError("two of the reports name the same file; give each its own.")
         for path in paths:
@@ -129,12 +129,12 @@ class Outputs:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with TemporaryDirectory() as scratch:
-                drawn = report.plots(Path(scratch))
-                targets = [folder / path.relative_to(scratch) for path in drawn]
-                taken = next((target for target in targets if target.exists() and not self.force), None)
-                if taken is not None:
-                    raise exists_already(str(taken))
-                for path, target in zip(drawn, targets, strict=True):
+                pictures = report.plots(Path(scratch))
+                targets = [folder / path.relative_to(scratch) for path in pictures]
+                existing = next((target for target in targets if target.exists() and not self.force), None)
+                if existing is not None:
+                    raise exists_already(str(existing))
+                for path, target in zip(pictures, targets, strict=True):
                     target.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(path, target)
         except OSError as error:

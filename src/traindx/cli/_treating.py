@@ -51,8 +51,8 @@ class TreatProgress:
         self._moving.close()
 
     def _draw(self) -> None:
-        done = f"{count(self._done, 'run')} done, " if self._done else ""
-        self._moving.draw(f"{done}{self._doing or 'trying'}")
+        progress = f"{count(self._done, 'run')} done, " if self._done else ""
+        self._moving.draw(f"{progress}{self._doing or 'trying'}")
 
     # One method for each kind of news.
 
@@ -91,9 +91,9 @@ class TreatProgress:
     ) -> Iterator[Block]:
         for course in plan:
             names = [candidate.name for candidate in course.candidates]
-            shown = names[: self._most]
-            more = f"; {len(names) - len(shown)} more" if len(names) > len(shown) else ""
-            changes = "; ".join(shown) + more
+            first_names = names[: self._most]
+            further = f"; {len(names) - len(first_names)} more" if len(names) > len(first_names) else ""
+            changes = "; ".join(first_names) + further
             if not names:
                 changes = (
                     f"by hand: {course.instructions[0][1].text}"
@@ -106,12 +106,12 @@ class TreatProgress:
         first = next((course for course in plan if course.candidates), None)
         if first is not None:
             share = horizon / max(1, length)
-            least, most = 1 + share, len(first.candidates) * share + 1 + 4 * share
+            least, largest = 1 + share, len(first.candidates) * share + 1 + 4 * share
             seconds = outcome.seconds
             yield Labelled(
                 "cost",
-                f"{horizon:,} of {length:,} {outcome.unit} a trial; about {least:.1f} to {most:.1f} more "
-                f"trainings ({lasting(least * seconds)} to {lasting(most * seconds)}) for the first cause",
+                f"{horizon:,} of {length:,} {outcome.unit} a trial; about {least:.1f} to {largest:.1f} more "
+                f"trainings ({lasting(least * seconds)} to {lasting(largest * seconds)}) for the first cause",
             )
 
     def _tried(self, trial: Trial) -> Iterator[Block]:

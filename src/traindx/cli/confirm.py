@@ -34,9 +34,9 @@ class Ordered(click.Command):
         if not words or not words[0].startswith("-") or _is_program(path, ctx.params["as_module"]):
             return rest
         # Options first; what follows them is the program.
-        own = args[: len(args) - len(words) - 1]
+        own_args = args[: len(args) - len(words) - 1]
         ctx.params.clear()
-        super().parse_args(ctx, [*own, *words, path])
+        super().parse_args(ctx, [*own_args, *words, path])
         if ctx.params["words"]:
             ctx.params["words"] = (ctx.params["path"], *ctx.params["words"][:-1])
         ctx.params["path"] = path

@@ -54,7 +54,7 @@ def command(
         print_lines("\n".join(render_lint(linted, len(unread), screen())) + "\n")
     if sarif_out is not None:
         _write_sarif(linted, sarif_out)
-    if not exit_zero and any(one.calls_for_action for one in linted):
+    if not exit_zero and any(script.calls_for_action for script in linted):
         ctx.exit(1)
 
 
@@ -67,8 +67,8 @@ def _lint(paths: Sequence[str], fix: bool) -> tuple[list[Linted], list[tuple[str
     try:
         linted, unread = lint_all(paths, thresholds)
         if fix:
-            fixed = _fix([one.path for one in linted if one.findings], thresholds)
-            linted = lint_all([one.path for one in linted], thresholds)[0] if fixed else linted
+            fixed = _fix([script.path for script in linted if script.findings], thresholds)
+            linted = lint_all([script.path for script in linted], thresholds)[0] if fixed else linted
     except Unreadable as error:
         raise Failure(f"{visible(str(error), 300)}. Give a Python training script or a folder.") from None
     if not linted and not unread:
@@ -85,12 +85,12 @@ def _fix(paths: Sequence[str], thresholds: Thresholds) -> int:
     fixed = 0
     for path in paths:
         try:
-            done = fix(path, thresholds)
+            fixed_in_file = fix(path, thresholds)
         except OSError as error:
             raise cannot_write(path, error) from None
-        fixed += done
-        if done:
-            say(f"Fixed {path}: {done} of what was found.")
+        fixed += fixed_in_file
+        if fixed_in_file:
+            say(f"Fixed {path}: {fixed_in_file} of what was found.")
     return fixed
 
 
@@ -99,18 +99,18 @@ def _print_json(linted: Sequence[Linted], unread: Sequence[tuple[str, str]]) -> 
     from traindx.engine import diagnose_script
     from traindx.report.diagnosis_json import diagnosis_document
 
-    diagnoses = [diagnose_script(one.path) for one in linted]
+    diagnoses = [diagnose_script(script.path) for script in linted]
     print_document(diagnosis_document(diagnoses, [Note(path, why) for path, why in unread]))
 
 
 def _write_sarif(linted: Sequence[Linted], out: str) -> None:
     from traindx.report.sarif import sarif_document
 
-    document = sarif_document([finding for one in linted for finding in one.findings])
+    document = sarif_document([finding for script in linted for finding in script.findings])
     if out == "-":
         print_document(document)
         return
-    if any(os.path.realpath(out) == os.path.realpath(one.path) for one in linted):
+    if any(os.path.realpath(out) == os.path.realpath(script.path) for script in linted):
         raise Failure(f"{visible(out)} is one of the scripts that were read. Choose another name.")
     try:
         with open(out, "wb") as file:

@@ -144,8 +144,8 @@ class Progress:
         self._what = ""
         self._arms: dict[str, tuple[int, int]] = {}
 
-    def begin(self, what: str, arms: Sequence[Arm]) -> None:
-        self._what = what
+    def begin(self, label: str, arms: Sequence[Arm]) -> None:
+        self._what = label
         self._arms = {arm.name: (0, arm.steps or 0) for arm in arms}
         self._draw()
 
@@ -158,8 +158,8 @@ class Progress:
         self._moving.close()
 
     def _draw(self) -> None:
-        done, of = (sum(pair[at] for pair in self._arms.values()) for at in (0, 1))
-        self._moving.draw(f"{self._what}: {done:,} of {of:,} steps")
+        steps_done, of = (sum(pair[at] for pair in self._arms.values()) for at in (0, 1))
+        self._moving.draw(f"{self._what}: {steps_done:,} of {of:,} steps")
 
 
 def _print_answer(

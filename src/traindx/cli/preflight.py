@@ -68,9 +68,9 @@ def _checklist(
     source, line = script_of_program(program), Moving()
     steps_done: dict[str, int] = {}
 
-    def progress(arm: Arm, done: int, spent: float) -> None:
+    def progress(arm: Arm, steps_of_arm: int, spent: float) -> None:
         del spent
-        steps_done[arm.name] = done
+        steps_done[arm.name] = steps_of_arm
         line.draw(", ".join(f"{name}: {count:,} steps" for name, count in list(steps_done.items())[-2:]))
 
     try:

@@ -62,15 +62,15 @@ def command(program: tuple[str, ...], as_module: bool, **options: Any) -> None:
     from traindx.cli._programs import find_program, script_of_program, seconds
     from traindx.cli._proving import race
 
-    found = find_program(program, as_module)
+    found_program = find_program(program, as_module)
     budget, rule = seconds(options["time_budget"]), _rule(options)
     for name in ("md", "plot"):
         _check_target(options[name], f"--{name}", options["force"])
     with tempfile.TemporaryDirectory(prefix="traindx-versions-") as store:
-        script = script_of_program(found)
-        before, candidates = _versions(found, script, options, Path(store))
-        proved = race(found, script, before, candidates, budget, rule, options)
-    _report(proved, found, options)
+        script = script_of_program(found_program)
+        before, candidates = _versions(found_program, script, options, Path(store))
+        proved = race(found_program, script, before, candidates, budget, rule, options)
+    _report(proved, found_program, options)
     if proved.best.answer != "better":
         raise SystemExit(1)
 
@@ -113,7 +113,7 @@ def _versions(
             "nothing to compare with. Give a change: --with fixed.py, --patch fix.diff, --base main, "
             "--args '--lr 0.001', --set lr=1e-3, --file old.csv=new.csv or --drop 'site == 2'."
         )
-    names = [one.name for one in candidates]
+    names = [candidate.name for candidate in candidates]
     if len(set(names)) < len(names):
         raise Failure("two versions have the same name: give each change once, in files of different names.")
     return before, candidates

@@ -170,17 +170,17 @@ def finish(
 
     if treated.status == "unclear" and treated.before is None:
         raise Failure(f"{visible(treated.summary, 400)}")
-    written: list[Path] = []
+    paths: list[Path] = []
     if not options["dry_run"]:
         try:
-            written = write_treatment(treated, out)
+            paths = write_treatment(treated, out)
         except OSError as error:
             raise cannot_write(str(out), error) from None
         _remember(treated, options["only"])
     if options["as_json"]:
         print_document(treatment_document(treated))
     else:
-        print_lines("\n".join(ending(treated, patch_of(treated), written, screen())) + "\n")
+        print_lines("\n".join(ending(treated, patch_of(treated), paths, screen())) + "\n")
     if options["apply_it"]:
         from traindx.cli._apply import apply
 

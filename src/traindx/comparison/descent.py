@@ -26,7 +26,7 @@ class Descent:
 
 
 def descent(setting: str, pairs: Sequence[tuple[float, float]], noise: float) -> Descent | None:
-    """`pairs` are those of size and final error, lower being better."""
+    """Each pair is a size and a final error; lower is better."""
     sizes = sorted({size for size, value in pairs if math.isfinite(value)})
     if len(sizes) < _SIZES_LEAST:
         return None

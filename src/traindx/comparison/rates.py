@@ -42,7 +42,7 @@ class LrScaling:
 
 
 def rate_range(condition: str, pairs: Sequence[tuple[float, float]], noise: float) -> RateRange | None:
-    """`pairs` are those of rate and final level, lower being better and inf for what failed."""
+    """Each pair is a rate and a final level: lower is better, inf is a failed run."""
     levels = _levels([(rate, value) for rate, value in pairs if rate > 0])
     finite = [value for _, value, _, _ in levels if math.isfinite(value)]
     if len(levels) < _VALUES_LEAST or not finite:

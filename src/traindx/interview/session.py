@@ -41,9 +41,9 @@ class Interview:
 
     def report(self, text: str) -> None:
         """Add what is wrong, as ids or in words; raises NotUnderstood."""
-        meant = understand(text)
-        if meant.symptoms and not meant.guessed and not meant.left:
-            self.set_symptoms((*self.symptoms, *meant.symptoms))
+        complaint = understand(text)
+        if complaint.symptoms and not complaint.guessed and not complaint.left:
+            self.set_symptoms((*self.symptoms, *complaint.symptoms))
             return
         before = self.answers.get("description")
         self.answer("description", text if before is None else f"{before.text}\n{text}")
@@ -97,8 +97,8 @@ class Interview:
         case, examination = self.weighed.case, self.weighed.examination
         if not self.suspicions:
             return conclude(case, examination)
-        every = conclude(case, examination, every_cause=True)
-        return trimmed(joined(every, self.suspicions), self.suspicions)
+        conclusion = conclude(case, examination, every_cause=True)
+        return trimmed(joined(conclusion, self.suspicions), self.suspicions)
 
     def _forget(self) -> None:
         self.__dict__.pop("weighed", None)

@@ -27,7 +27,7 @@ class ConfirmProgress:
         self.quiet = quiet
         self._moving = Moving()
         self._screen = self._moving.screen
-        self._doing = ""
+        self._activity = ""
         self._number = 0
 
     def __call__(self, kind: str, facts: Mapping[str, Any]) -> None:
@@ -46,7 +46,7 @@ class ConfirmProgress:
 
     def doing(self, text: str) -> None:
         """What takes a while now."""
-        self._doing = text
+        self._activity = text
         self._draw()
 
     def close(self) -> None:
@@ -79,15 +79,15 @@ class ConfirmProgress:
         self.say(lines(words.plan_blocks(menu, belief), self._screen), answer=True)
 
     def _testing(self, suspicion: Suspicion, choice: ExperimentChoice | None) -> Iterator[Block]:
-        self._doing = words.named(choice) if choice is not None else f"running with {suspicion.text}"
+        self._activity = words.named(choice) if choice is not None else f"running with {suspicion.text}"
         yield from testing(suspicion, choice)
 
     def _draw(self) -> None:
-        self._moving.draw(self._doing or "trying")
+        self._moving.draw(self._activity or "trying")
 
     def _chosen(self, choice: ExperimentChoice, belief: Belief) -> Iterator[Block]:
         self._number += 1
-        self._doing = words.named(choice)
+        self._activity = words.named(choice)
         yield from words.chosen(self._number, choice, belief)
 
     def _observed(self, problem: Problem, belief: Belief, outcome: Outcome) -> Iterator[Block]:

@@ -34,7 +34,7 @@ class Live:
         self._screen = screen()
         self._began = time.monotonic()
         self._next = self._began + _FIRST
-        self._wrong: list[tuple[str, str]] | None = None
+        self._problem_lines: list[tuple[str, str]] | None = None
         self._critical: str | None = None
         self._stopped = False
 
@@ -58,7 +58,7 @@ class Live:
         self._tail.grown = alarm = False
         with contextlib.suppress(Exception):
             diagnosis = _diagnosis(self._folder)
-            self._wrong = _wrong(diagnosis)
+            self._problem_lines = _wrong(diagnosis)
             alarm = self._orders.stop_on_critical and self._is_first_alarm(diagnosis)
         spent = time.process_time() - began
         self._next = time.monotonic() + (_AGAIN if alarm else max(_SOONEST, _SPARE * spent))
@@ -105,11 +105,11 @@ class Live:
 
     def _judgement(self, width: int) -> str:
         room = width - 9
-        if self._wrong is None:
+        if self._problem_lines is None:
             return " " * 9 + self._screen.paint("too early to judge", "dim")
-        if not self._wrong:
+        if not self._problem_lines:
             return " " * 9 + self._screen.paint("nothing wrong so far", "green")
-        (severity, text), *further = self._wrong
+        (severity, text), *further = self._problem_lines
         suffix = f" (and {len(further)} more)" if further else ""
         style = {"critical": "alarm", "high": "red", "medium": "yellow"}.get(severity, "dim")
         headline = fit(self._screen.plain(visible(text, 300)), room - len(suffix) - len(severity) - 2)

@@ -14,7 +14,7 @@ from traindx.report.text import lasting, visible
 
 
 class Moving:
-    """The moving line stands on standard error, where that is a terminal; the lines that stay do not.
+    """The moving line goes to standard error, if that is a terminal; the lines that stay do not.
 
     With `--quiet` there is neither, but for what is the `answer` itself.
     """

@@ -23,51 +23,51 @@ _STYLES = {"helped": "good", "hurt": "red", "no difference": "dim", "cannot tell
 
 
 class TreatProgress:
-    """Hears what a treatment does and says it; a plan that is all there is gets shown whole.
+    """Shows the progress of a treatment; with nothing but a plan, the whole plan.
 
     With `quiet` only the moving line is left.
     """
 
     def __init__(self, *, plan_only: bool = False, quiet: bool = False) -> None:
         self._quiet = quiet
-        self._most = None if plan_only else _CANDIDATES_SHOWN
+        self._names_most = None if plan_only else _CANDIDATES_SHOWN
         self._moving = Moving()
         self._screen = self._moving.screen
-        self._done = 0
-        self._doing = ""
+        self._runs_done = 0
+        self._activity = ""
 
     def __call__(self, kind: str, facts: Mapping[str, Any]) -> None:
         blocks = list(getattr(self, f"_{kind}", _nothing)(**facts))
         if blocks and not self._quiet:
-            self._moving.say(lines(blocks, self._screen), answer=self._most is None)
+            self._moving.say(lines(blocks, self._screen), answer=self._names_most is None)
         self._draw()
 
     def doing(self, text: str) -> None:
         """What takes a while now."""
-        self._doing = text
+        self._activity = text
         self._draw()
 
     def close(self) -> None:
         self._moving.close()
 
     def _draw(self) -> None:
-        progress = f"{count(self._done, 'run')} done, " if self._done else ""
-        self._moving.draw(f"{progress}{self._doing or 'trying'}")
+        progress = f"{count(self._runs_done, 'run')} done, " if self._runs_done else ""
+        self._moving.draw(f"{progress}{self._activity or 'trying'}")
 
     # One method for each kind of news.
 
     def _progress(self, arm: Arm, steps: int, seconds: float) -> Iterator[Block]:
         of = f" of {arm.steps:,}" if arm.steps else ""
-        self._doing = f"{visible(arm.name, 60)}: {steps:,}{of} steps, {lasting(seconds)}"
+        self._activity = f"{visible(arm.name, 60)}: {steps:,}{of} steps, {lasting(seconds)}"
         yield from ()
 
     def _arm(self, outcome: Outcome) -> Iterator[Block]:
         del outcome
-        self._done += 1
+        self._runs_done += 1
         yield from ()
 
     def _diagnosed(self, diagnosis: Diagnosis, outcome: Outcome) -> Iterator[Block]:
-        self._doing = "planning"
+        self._activity = "planning"
         took = f"{outcome.steps:,} {outcome.unit} in {lasting(outcome.seconds)}"
         yield Labelled("observed", f"{took}: {outcome.ended}")
         if outcome.ended == "crashed":
@@ -91,7 +91,7 @@ class TreatProgress:
     ) -> Iterator[Block]:
         for course in plan:
             names = [candidate.name for candidate in course.candidates]
-            first_names = names[: self._most]
+            first_names = names[: self._names_most]
             further = f"; {len(names) - len(first_names)} more" if len(names) > len(first_names) else ""
             changes = "; ".join(first_names) + further
             if not names:
@@ -120,7 +120,7 @@ class TreatProgress:
 
     def _edited(self, edited: Any, winner: Trial) -> Iterator[Block]:
         del winner
-        self._doing = "running the edited script"
+        self._activity = "running the edited script"
         yield Labelled("edit", edited.text)
 
     def _proven(self, proof: Any) -> Iterator[Block]:

@@ -141,11 +141,11 @@ class Progress:
         from traindx.cli._progress_line import Moving
 
         self._moving = Moving()
-        self._what = ""
+        self._arm_label = ""
         self._arms: dict[str, tuple[int, int]] = {}
 
     def begin(self, label: str, arms: Sequence[Arm]) -> None:
-        self._what = label
+        self._arm_label = label
         self._arms = {arm.name: (0, arm.steps or 0) for arm in arms}
         self._draw()
 
@@ -159,7 +159,7 @@ class Progress:
 
     def _draw(self) -> None:
         steps_done, of = (sum(pair[at] for pair in self._arms.values()) for at in (0, 1))
-        self._moving.draw(f"{self._what}: {steps_done:,} of {of:,} steps")
+        self._moving.draw(f"{self._arm_label}: {steps_done:,} of {of:,} steps")
 
 
 def _print_answer(

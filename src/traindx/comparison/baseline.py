@@ -127,7 +127,7 @@ def _with_finding(problem: Problem, text: str) -> Problem:
 
 
 def _reranked(problem: Problem, bad: Subject, good: Subject, code: CodeDifference | None) -> Problem:
-    """Causes weighed again by what the reference says about each."""
+    """Causes weighed again with the evidence of the reference."""
     weighed: list[tuple[Hypothesis, float]] = []
     for cause in problem.hypotheses:
         evidence = _evidence(cause, bad, good, code)
@@ -148,7 +148,7 @@ def _reranked(problem: Problem, bad: Subject, good: Subject, code: CodeDifferenc
 
 
 def _evidence(cause: Hypothesis, bad: Subject, good: Subject, code: CodeDifference | None) -> list[Evidence]:
-    """What the reference says about one cause; nothing where it cannot say."""
+    """The evidence of the reference about one cause, the strongest first."""
     evidence = [*_settings(cause.cause, bad, good), *_line(cause, bad, code)]
     return sorted(evidence, key=lambda item: -abs(item.bits))
 
@@ -182,7 +182,7 @@ def _settings(cause: str, bad: Subject, good: Subject) -> list[Evidence]:
 
 
 def _setting_bits(bad_value: float | None, good_value: float | None, wants: int) -> float:
-    """The further from the baseline in the direction the cause needs, the more it says."""
+    """The evidence grows with the distance from the baseline in the direction that the cause needs."""
     if bad_value is None or good_value is None or wants == 0:
         return _OTHER_BITS
     if min(bad_value, good_value) <= 0:
@@ -194,7 +194,7 @@ def _setting_bits(bad_value: float | None, good_value: float | None, wants: int)
 
 
 def _line(cause: Hypothesis, bad: Subject, code: CodeDifference | None) -> list[Evidence]:
-    """Whether the line a cause is laid to is one in which the scripts differ."""
+    """Evidence for a cause whose line is one in which the scripts differ."""
     place = cause.place
     if code is None or code.note or place is None or place.line is None or not place.file:
         return []
@@ -210,7 +210,7 @@ def _line(cause: Hypothesis, bad: Subject, code: CodeDifference | None) -> list[
 
 
 def _regraded(problem: Problem, bad: Subject, good: Subject, worse: bool) -> tuple[Problem, str]:
-    """One severity down for what the baseline shows as well and comes through no worse."""
+    """One severity lower for a problem that the baseline has too, if this run ends no worse."""
     shared = _shared(problem, bad, good) if in_the_loss(problem.symptom) else None
     if shared is None or worse or problem.severity == "low":
         return problem, ""

@@ -67,7 +67,7 @@ def ranking(results: Results) -> list[Placed]:
 def difference(
     configuration: Configuration, reference: Configuration, results: Results, confidence: float = 0.95
 ) -> tuple[stats.Difference | None, Ruler]:
-    """How much worse a configuration is than a reference, against the best ruler there is."""
+    """How much worse a configuration is than a reference, against the best estimate of the noise."""
     ends, other_ends, spread = results.ends(configuration), results.ends(reference), results.spread
     if not ends or not other_ends:
         return None, "unknown"

@@ -1,4 +1,4 @@
-"""Two settings that only together make runs better or worse, and the effects that vanish beside them."""
+"""Two settings that only together make runs better or worse."""
 
 from __future__ import annotations
 

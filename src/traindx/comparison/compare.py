@@ -104,7 +104,7 @@ def _too_few(runs: Sequence[Subject], twice: Sequence[tuple[int, int, tuple[str,
 
 
 def _code(results: Results, placed: Sequence[Placed]) -> CodeDifference | None:
-    """From the last placed to the leader; of many runs the scripts are not laid over each other."""
+    """The script of the worse of two configurations against that of the better; None for more than two."""
     if len(results.configurations) != 2 or len(placed) != 2:
         return None
     better, worse = _first_runs(results, placed)

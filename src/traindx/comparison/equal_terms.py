@@ -22,7 +22,7 @@ _FEW = 4
 
 @dataclass(frozen=True)
 class Terms:
-    """What is equal for all; None where the logs do not say. `axis` is None when they count differently."""
+    """The equal terms; None where the logs lack them. `axis` is None when the runs count differently."""
 
     axis: Axis | None
     step: float | None

@@ -1,4 +1,4 @@
-"""Effects in the units of the metric, and those that vanish beside a combination of settings."""
+"""Effects in the units of the metric, and those that vanish next to a combination of settings."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def _chosen(
 
 
 def _metrics(run: Subject) -> dict[str, Goal]:
-    """What is to fall or to rise, without its scope."""
+    """The curves with a goal (to fall or to rise), without their scope."""
     goals: dict[str, Goal] = {}
     for name in run.case.names:
         series = run.run.series[name]

@@ -41,7 +41,7 @@ class Parting:
 
 
 def parting(first_run: Subject, second_run: Subject, metric: str, axis: str) -> Parting | None:
-    """Where the curves of a metric part; None when they cannot be laid over each other."""
+    """Where the curves of a metric part; None when they cannot be aligned."""
     a, b = first_run.curve(metric), second_run.curve(metric)
     if a is None or b is None or a.axis != b.axis or min(len(a), len(b)) < _POINTS_LEAST:
         return None

@@ -32,7 +32,7 @@ class RateRange:
 
 @dataclass(frozen=True)
 class LrScaling:
-    """How the best rate goes with the batch size: the power, and what the spacing of rates leaves open."""
+    """How the best rate scales with the batch size: the power and, from the spacing of rates, its range."""
 
     power: float
     low: float

@@ -37,7 +37,7 @@ class ScoreLevel:
 
 @dataclass(frozen=True)
 class Score:
-    """What one run comes to. `ended` is False when the metric or the loss ended in NaN or Inf.
+    """The result of one run. `ended` is False when the metric or the loss ended in NaN or Inf.
 
     `rough` is the point-to-point noise as a share of what was gained; `spikes` are of the training
     loss. `seconds` is how long it ran, where the log tells.

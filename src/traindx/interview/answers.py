@@ -1,4 +1,4 @@
-"""What somebody types, or a file holds, as an answer to a question."""
+"""An answer to a question, typed or read from a file."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def expected(question: Question) -> str:
 
 
 def _text(raw: object) -> str:
-    """One text for whatever a file may hold."""
+    """One text for any value of a file."""
     if isinstance(raw, str):
         return raw
     if isinstance(raw, bool):

@@ -169,7 +169,7 @@ def _misspelled(token: str) -> Word | None:
 
 
 def _number(tokens: Sequence[str], at: int) -> Word:
-    """A value; one that counts epochs or hours says when, or how long."""
+    """A value; a number of epochs or hours is a time."""
     token = tokens[at]
     value = (numbers_in(token.strip("±%,")) or [0.0])[0]
     before, after = (tokens[at - 1] if at else ""), (tokens[at + 1] if at + 1 < len(tokens) else "")
@@ -197,7 +197,7 @@ def _joined_clauses(parts: Sequence[tuple[str, list[Word]]]) -> Iterator[list[Wo
 
 
 def _cut(clause: Sequence[Word]) -> Iterator[list[Word]]:
-    """`train accuracy high val accuracy low` says two things."""
+    """`train accuracy high val accuracy low` is two clauses."""
     kinds = [_CUT.get(w.kind, "") if w.name != "time" else "" for w in clause]
     start, shape = 0, "".join(kinds)
     if not any(w.name == "than" for w in clause) and _SEVERAL.fullmatch(shape):

@@ -1,4 +1,4 @@
-"""What somebody says is wrong: numbers of the menu, ids, or words of their own, as symptoms."""
+"""A user's complaint as symptoms: numbers of the menu, ids, or their own words."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def statement(
 
 
 def _present(option: Option) -> frozenset[str]:
-    """The causes that an answer says are there: a direct observation of the fault."""
+    """The causes that an answer states directly: an observation of the fault itself."""
     present = {
         name: cause.evidence[id].seen
         for id in option.sees[:1]
@@ -176,7 +176,7 @@ def _corrected(reported: Sequence[str], answers: Mapping[str, Answer]) -> list[s
 
 
 def _complaint() -> AnswerEvidence:
-    """Nobody reports what is as good as it gets, unless a further answer says that it is."""
+    """Nobody reports a perfect result as a problem, unless a further answer confirms it."""
     benign = {name: _NOT_BENIGN for name, cause in causes().items() if cause.category == "benign"}
     return AnswerEvidence("complaint", "complaint", "You reported it as a problem.", benign)
 

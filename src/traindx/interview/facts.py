@@ -1,4 +1,4 @@
-"""What a text in somebody's own words says of the run: settings, and values of curves."""
+"""Facts about the run in a user's own words: settings, and values of curves."""
 
 from __future__ import annotations
 

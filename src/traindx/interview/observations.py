@@ -196,7 +196,7 @@ def _alternates(values: Sequence[float]) -> bool:
 
 
 def _denied(state: str, denial: str) -> str:
-    """What is left of a state; nothing when it is simply not there."""
+    """The state after a denial; empty when nothing remains of it."""
     if denial in ("not", "nolonger"):
         return _OPPOSITES.get(state, "")
     if denial == "barely" and state in _MOVES:

@@ -32,7 +32,7 @@ class PlannedAttempt:
 
 @dataclass(frozen=True)
 class Reply:
-    """What there is to say about a plan, given what is known."""
+    """The reply to a plan, given what is known."""
 
     plan: PlannedAttempt
     fits: Hypothesis | None
@@ -77,7 +77,7 @@ def _there(part: str, count: int) -> bool:
 
 
 def _hits(plan: PlannedAttempt, text: str) -> int:
-    """How many letters of its words the text has: longer words say more."""
+    """How many letters of its words the text has: longer words are more specific."""
     hits = [word for word in plan.words if re.search(rf"\b{re.escape(word)}s?\b", text)]
     return sum(len(word) for word in hits)
 

@@ -22,7 +22,7 @@ from traindx.knowledge.suspicions import Suspicion, joined, suspected, trimmed
 
 
 class Interview:
-    """What somebody says of a training; `base` is what is known of it beforehand."""
+    """A user's description of a training; `base` is what is known about it beforehand."""
 
     def __init__(self, base: Case | None = None) -> None:
         self.base = base if base is not None else Case(_nothing())

@@ -83,7 +83,7 @@ def _other_symptoms(observation: Observation) -> list[str]:
 
 
 def _level(observation: Observation) -> str:
-    """What a bare number says of a quantity whose usual size is known."""
+    """The state that a bare number shows, for a quantity whose usual size is known."""
     value = abs(observation.values[-1])
     if observation.quantity == "gradient":
         return "high" if value >= _LARGE_NORM else "low" if value < _SMALL_NORM else ""
@@ -169,7 +169,7 @@ def _compared(observation: Observation) -> str:
 
 
 def _between(train: Sequence[Observation], val: Sequence[Observation]) -> str:
-    """What training and validation say together."""
+    """The symptoms that training and validation show together."""
     trains, vals = {observation.state for observation in train}, {observation.state for observation in val}
     if {"gap", "not generalising"} & (trains | vals):
         return "overfitting"

@@ -9,6 +9,7 @@ from traindx.core.nouns import Diagnosis, Evidence, Finding, Hypothesis, Problem
 from traindx.core.pool import pool_of
 from traindx.evidence.inside import word
 from traindx.report.checked import checked_facts
+from traindx.report.coverage_words import not_checked
 from traindx.report.document import Block, Chart, Diff, Items, Labelled, Prose, Span, Text, Verdict
 from traindx.report.inside_words import inside_sentences
 from traindx.report.layout import Screen
@@ -24,7 +25,6 @@ from traindx.report.wording import (
     leading,
     look,
     minor,
-    not_checked,
     sentence,
     shown_problems,
     verdict_sentences,
@@ -127,7 +127,7 @@ def _what_to_do(first: Hypothesis) -> Iterator[Block]:
 
 
 def seen_at(finding: Finding) -> Prose:
-    """What was seen, and in brackets where."""
+    """The text of a finding, with its places in brackets."""
     where = places_text(finding)
     return (finding.text, " (", Span(where, "code"), ")") if where else finding.text
 
@@ -152,7 +152,7 @@ def _no_problem(diagnosis: Diagnosis) -> Iterator[Block]:
 
 
 def _preflight(run: Run) -> str:
-    """The command that would say more of a run that may be well, where nothing measured says that it is."""
+    """The next command for a run without a problem, unless a measurement shows that it learned."""
     level, program = case_of(run).level, _program(run)
     comparison = level.against_simple
     if (

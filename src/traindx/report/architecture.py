@@ -38,7 +38,7 @@ class Architecture:
 
 
 def architectures(run: Run) -> list[Architecture]:
-    """The models of a run, the largest first; of a log what its settings say, if anything."""
+    """The models of a run, the largest first; for a log, the model that its settings describe, if any."""
     samples = _training_samples(run)
     models = [
         architecture

@@ -20,7 +20,7 @@ def markdown(unit: ChangeSpec, *, level: int = 1) -> str:
 
 
 def usage(unit: ChangeSpec) -> str:
-    """`clip_norm limit=...`, as it is asked for; values with a default stand in brackets."""
+    """`clip_norm limit=...`, as it is written; values with a default are in brackets."""
     words = [
         f"{name}=..." if value.default is None else f"[{name}={_value_text(value.default)}]"
         for name, value in unit.values.items()

@@ -62,10 +62,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Mark:
-    """Something to see at a step (to `end`, for a stretch) of a curve, and what to say about it.
+    """A mark at a step of a curve, or on a stretch up to `end`, with its title and text.
 
     Steps are on the chart's axis. Without a `series` it concerns every panel; without a `height` it
-    stands at the bottom.
+    is at the bottom.
     """
 
     kind: Kind
@@ -88,7 +88,7 @@ class HorizontalLine:
 
 @dataclass(frozen=True, eq=False)
 class Shade:
-    """What lies between two curves."""
+    """The area between two curves."""
 
     x: FloatArray
     low: FloatArray
@@ -100,7 +100,7 @@ class Shade:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Curves over each other; `values` are those that its axis has to hold, all of them by default."""
+    """Curves on the same axes; `values` set the range of the y axis, all of them by default."""
 
     metric: str
     title: str
@@ -131,7 +131,7 @@ class Panel:
         return sum(line.broken for line in self.lines)
 
     def height_of(self, mark: Mark) -> float:
-        """Where on its curve a mark sits; NaN when the curve has no value there."""
+        """The height of a mark on its curve; NaN when the curve has no value there."""
         if mark.series is None or not self.lines:
             return float("nan")
         line = next((candidate for candidate in self.lines if candidate.name == mark.series), self.lines[0])
@@ -140,7 +140,7 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """Panels above each other on one axis. `label` says in words what is shown.
+    """Panels above each other on one axis. `label` describes them in words.
 
     With `names` the places 0, 1, 2, ... of the axis have names.
     """

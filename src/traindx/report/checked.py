@@ -1,4 +1,4 @@
-"""What was measured of something at rest: one table for each kind of it."""
+"""The measurements of a checkpoint, a model or data without a training: one table for each kind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROWS_MOST = 2000
 
 
 def checked_facts(run: Run) -> Fact:
-    """What a run without curves is about; empty for a training."""
+    """The subject of a run without curves; empty for a training."""
     fact = run.facts.get("checked")
     return fact if isinstance(fact, Mapping) else {}
 

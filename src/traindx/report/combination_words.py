@@ -61,7 +61,7 @@ def combination_words(combination: Combination, metric: str) -> list[str]:
 
 
 def in_units(effect: Effect) -> str:
-    """What the effect is in units of the metric, and what is left of it without the combinations."""
+    """The effect in units of the metric, and the effect that remains without the combinations."""
     contrast, rest = effect.contrast, effect.elsewhere
     if contrast is None or math.isnan(contrast.difference) or (rest is None and not effect.matters):
         return ""

@@ -169,7 +169,7 @@ def _ranking(compared: Comparison, everything: bool) -> Iterator[doc.Block]:
 
 
 def _settings_and_results(compared: Comparison) -> Iterator[doc.Block]:
-    """Settings against results, where the runs are too many to look at one by one."""
+    """Settings against results, for more runs than can be read one by one."""
     blocks: list[doc.Block] = []
     chart_of_all = parallel_lines(compared)
     if chart_of_all is not None:

@@ -40,7 +40,7 @@ class Measure:
 
 
 def measures(compared: Comparison) -> list[Measure]:
-    """Every measure, known or not, in the order of columns; the final level stands apart."""
+    """Every measure, known or not, in the order of columns; the final level has a column of its own."""
     return list(_all_measures(compared))
 
 

@@ -1,4 +1,4 @@
-"""How a comparison is put into words: shared by every report, so that all say the same."""
+"""The sentences about a comparison, shared by every report."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _disagreeing(compared: Comparison) -> list[str]:
 
 
 def leader_state(compared: Comparison) -> str:
-    """Said when the winner is not well."""
+    """A sentence about the problems of the winner; empty when it has none."""
     if compared.leader is None:
         return ""
     ill = [health(compared, number) for number in compared.leader.runs if ailing(compared, number)]
@@ -143,7 +143,7 @@ def ailing(compared: Comparison, number: int) -> bool:
 
 
 def health(compared: Comparison, number: int) -> str:
-    """One line on the state of a run, beside its score."""
+    """One line on the state of a run, next to its score."""
     diagnosis = compared.runs[number].diagnosis
     past = past_best(compared, number)
     if diagnosis is None:
@@ -170,7 +170,7 @@ def past_best(compared: Comparison, number: int) -> str:
 
 
 def health_of(compared: Comparison, configuration: Configuration) -> str:
-    """The state of repeats: the worst of them, and how many are ill."""
+    """The state of repeats: the worst of them, and how many have a problem."""
     ill = [number for number in configuration.runs if ailing(compared, number)]
     if len(configuration.runs) == 1:
         return health(compared, configuration.runs[0])

@@ -1,4 +1,4 @@
-"""Experiments as they are made: why each was chosen, what was done, what it showed, how the ranking moved."""
+"""Experiments while they run: why each was chosen, what it changed, its result, and the new ranking."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def named(choice: ExperimentChoice) -> str:
 
 
 def head(problem: Problem, belief: Belief) -> Iterator[Block]:
-    """What is to be confirmed."""
+    """The problem to confirm and its causes."""
     yield Labelled("problem", problem.summary, "bold")
     yield Labelled("causes", standing(belief))
 

@@ -1,4 +1,4 @@
-"""Curves made ready to be drawn: thinned, smoothed, held inside the range of an axis."""
+"""Curves prepared for drawing: thinned, smoothed, clipped to the range of an axis."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FLAT = 0.005
 
 
 def thinned(steps: FloatArray, values: FloatArray, limit: int = POINTS_MOST) -> tuple[FloatArray, FloatArray]:
-    """Fewer points with the same looks: no spike is lost, nor a gap."""
+    """Fewer points that look the same: no spike and no gap is lost."""
     if values.size <= limit:
         return steps, values
     places = stats.thin(steps, values, limit)

@@ -12,6 +12,7 @@ from traindx.report import document as doc
 from traindx.report.answer import answer, answer_lines, seen_at
 from traindx.report.architecture import architecture_section
 from traindx.report.checked import checked_sections
+from traindx.report.coverage_words import blind_spots, checks_run, not_checked
 from traindx.report.document import code, listed
 from traindx.report.inside import inside_parts
 from traindx.report.inside_words import inside_sentences
@@ -28,13 +29,10 @@ from traindx.report.to_notebook import fragment
 from traindx.report.to_terminal import lines
 from traindx.report.triage import triage_table
 from traindx.report.wording import (
-    blind_spots,
-    checks_run,
     further_signs,
     grade,
     look,
     minor,
-    not_checked,
     sentence,
     shown_problems,
     tally,
@@ -54,7 +52,7 @@ ABOUT = (
 
 
 def render_diagnosis(diagnosis: Diagnosis, *, everything: bool, screen: Screen) -> list[str]:
-    """One run on a terminal: the answer, or all there is to say."""
+    """One run on a terminal: the answer, or the full report."""
     return lines(run_blocks(diagnosis), screen) if everything else answer_lines(diagnosis, screen)
 
 
@@ -107,7 +105,7 @@ def document(diagnoses: Sequence[Diagnosis]) -> doc.Document:
 
 
 def run_blocks(diagnosis: Diagnosis, anchor: str = "run", *, charts: bool = True) -> tuple[doc.Block, ...]:
-    """All there is to say about a run."""
+    """The full report about a run."""
     return tuple(_run_blocks(diagnosis, anchor, charts))
 
 

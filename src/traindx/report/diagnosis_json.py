@@ -22,7 +22,7 @@ _LARGEST_WHOLE = 2.0**63  # what programs that read JSON can hold
 
 
 def diagnosis_document(diagnoses: Sequence[Diagnosis], skipped: Sequence[Note] = ()) -> bytes:
-    """One run is one object; several stand in `runs`, with what was not read after them."""
+    """One run is one object; several are in `runs`, followed by what was not read."""
     if len(diagnoses) == 1:
         document = diagnosis_dict(diagnoses[0])
         if skipped:
@@ -82,7 +82,7 @@ def diagnosis_dict(diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def _final(run: Run) -> dict[str, Any]:
-    """The last losses and the epochs trained; null where the log does not say."""
+    """The last losses and the epochs trained; null where the log does not have them."""
     case = case_of(run)
     losses = final_losses(case)
     return {

@@ -60,7 +60,7 @@ def _picture(diagnosis: Diagnosis, charts: tuple[object, ...], heights: tuple[fl
 
 
 def pictures(diagnosis: Diagnosis) -> Iterator[tuple[str, Picture]]:
-    """What each plot is called, and what is on it."""
+    """The name and the picture of each plot."""
     case = case_of(diagnosis.run)
     panels = main_panels(case)
     if not panels:
@@ -131,7 +131,7 @@ def _with_lr(diagnosis: Diagnosis, case: Case, main: Panel, lr: Panel) -> tuple[
 
 
 def _gap(case: Case, train: Curve, val: Curve, best: Mark | None) -> Panel:
-    """Training and validation loss, what lies between them shaded."""
+    """Training and validation loss with the area between them shaded."""
     lines = [line(case, train.series, 0), line(case, val.series, 1)]
     steps = placed(case, val.series, val.x)
     below = _levels(case, train, steps)

@@ -19,7 +19,7 @@ _RANK = re.compile(r"/rank\d+(?=@|$)")
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Series that differ only in the layer, group or rank they are of, and a curve that stands for all."""
+    """Series that differ only in their layer, group or rank, and one curve that represents all of them."""
 
     curve: Series
     members: tuple[Series, ...]
@@ -40,7 +40,7 @@ def families(series: Iterable[Series]) -> list[Family]:
 
 
 def _kind(name: str) -> str:
-    """`grad_norm/*` for a layer, `loss/rank*` for a rank; the name itself where series are no kin."""
+    """`grad_norm/*` for a layer, `loss/rank*` for a rank; the name itself for any other series."""
     plain = _RANK.sub("/rank*", name)
     head, slash, _ = plain.partition("/")
     if not slash or head in ("printed", "logged", "observed", "val", "test"):
@@ -51,7 +51,7 @@ def _kind(name: str) -> str:
 
 
 def _middle(kind: str, members: Sequence[Series]) -> Series:
-    """The median of all where they stand at the same steps, else the longest of them."""
+    """The median of those with the same steps as the longest, else the longest."""
     longest = max(members, key=len)
     alike = [member for member in members if np.array_equal(member.steps, longest.steps)]
     values = longest.values

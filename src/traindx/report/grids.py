@@ -113,7 +113,7 @@ def grid(
 def _merged(
     steps: FloatArray, values: FloatArray, broken: BoolArray, columns: int
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Neighbouring samples as one; what was broken in any of them is broken."""
+    """Neighbouring samples merged; a layer that was broken in any of them is broken."""
     edges = np.linspace(0, steps.size, columns + 1).astype(int)
     merged = np.full((values.shape[0], columns), np.nan)
     merged_broken = np.zeros(merged.shape, dtype=bool)
@@ -131,7 +131,7 @@ def share_grids(case: Case, columns: int = 120, rows: int | None = None) -> list
 
 
 def layer_names(layers: Sequence[str], longest: int = _NAME_LONGEST) -> list[str]:
-    """Names fit to be shown; of long ones the end, which tells layers apart."""
+    """Names that are safe to show; of long ones the end, which distinguishes layers."""
     texts = [visible(name, 200) or "(no name)" for name in layers]
     return [name if len(name) <= longest else "…" + name[1 - longest :] for name in texts]
 
@@ -176,7 +176,7 @@ def labelled_places(count: int, most: int) -> IntArray:
 
 
 def matrices(case: Case, layers: Sequence[str]) -> BoolArray:
-    """Which layers hold a matrix or more: gradients of biases and scales are of another size."""
+    """Which layers have a matrix or a larger tensor: gradients of biases and scales have another scale."""
     shapes = {str(layer.get("name", "")): layer.get("shape") for layer in case.inside.layer_list}
     layer_shapes = [shapes.get(name) for name in layers]
     return np.array([not isinstance(shape, list) or len(shape) > 1 for shape in layer_shapes], dtype=bool)

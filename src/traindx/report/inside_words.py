@@ -20,7 +20,7 @@ _ABOUT_LAYERS = frozenset({"vanishing_gradients", "exploding_gradients", "dead_u
 
 
 def inside_sentences(diagnosis: Diagnosis, *, everything: bool) -> list[tuple[str, str]]:
-    """What they are about and what they say; only what stands out, unless everything is asked for."""
+    """Labels with their sentences; only what stands out, unless `everything`."""
     case = case_of(diagnosis.run)
     symptoms = {symptom for problem in diagnosis.problems for symptom in (problem.symptom, *problem.also)}
     return [

@@ -65,7 +65,7 @@ def reason(choice: QuestionChoice) -> str:
 
 
 def ranking_line(interview: Interview, screen: Screen) -> str:
-    """How things stand, in a line; empty while there is nothing to say."""
+    """The ranking so far in one line; empty while there is none."""
     from traindx.interview.next_question import differentials
 
     problems = differentials(interview.weighed)
@@ -78,7 +78,7 @@ def ranking_line(interview: Interview, screen: Screen) -> str:
 def afterwards(
     interview: Interview, diagnosis: Diagnosis, plan: str, steps: Sequence[NextCommand], screen: Screen
 ) -> list[str]:
-    """What does not fit, what is not known and how to find out, what to do next."""
+    """Contradictions, unknown answers and how to find them out, and the next steps."""
     return ["", *lines(_afterwards(interview, diagnosis, plan, steps), screen)]
 
 
@@ -155,7 +155,7 @@ def _answers(interview: Interview) -> Iterator[doc.Prose]:
 
 
 def _replies(plan: str, diagnosis: Diagnosis) -> Iterator[str]:
-    """What there is to say about what was tried or is planned."""
+    """The replies to what was tried or is planned."""
     from traindx.interview.plans import reply, understood_plans
 
     for planned in understood_plans(plan) if plan.strip() else ():

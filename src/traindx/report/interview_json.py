@@ -1,4 +1,4 @@
-"""An interview as JSON: the diagnosis, and beside it what was asked, what to ask next, what to do."""
+"""An interview as JSON: the diagnosis, with the questions asked, the next question and the next steps."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _answer(interview: Interview, name: str) -> dict[str, Any]:
 
 
 def _next(interview: Interview, diagnosis: Diagnosis) -> dict[str, Any] | None:
-    """The next question; what goes wrong is the first, when neither a word nor a log tells it."""
+    """The next question; the first is what goes wrong, unless a description or a log shows it."""
     if not interview.symptoms and not diagnosis.problems:
         return _complaint()
     return None if interview.next is None else _question(interview.next)

@@ -1,4 +1,4 @@
-"""Data as the text of a JSON document that is safe to print, whatever names it holds."""
+"""Data as a JSON document that is safe to print, whatever names it contains."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def encoded(value: Any) -> Any:
-    """Data that JSON holds: dataclasses as objects, arrays as lists, what is not finite as text."""
+    """Data that JSON can represent: dataclasses as objects, arrays as lists, NaN and Inf as text."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):

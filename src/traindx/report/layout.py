@@ -129,7 +129,7 @@ def _padded(text: str, width: int, align: str) -> str:
 
 
 def _widths(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Natural widths; what may be left out goes first, then the widest that may shrink gives way."""
+    """Natural widths; optional columns are dropped first, then the widest columns that may shrink."""
     widths = [max([cells(column.head), *(cells(row[i]) for row in rows)]) for i, column in enumerate(columns)]
     least = [24 if c.wrap and c.least is None else c.least for c in columns]
     floors = [w if m is None else min(w, max(m, 8)) for w, m in zip(widths, least, strict=True)]

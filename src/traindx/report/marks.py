@@ -1,4 +1,4 @@
-"""Where to look in a curve: onset, spikes, stretches, changes of the learning rate, the best checkpoint."""
+"""Marks on a curve: onset, spikes, stretches, changes of the learning rate, the best checkpoint."""
 
 from __future__ import annotations
 

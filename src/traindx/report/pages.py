@@ -83,7 +83,7 @@ def _remedy(page: Page, sections: dict[str, str], link: Link) -> list[str]:
 
 
 def _do(text: str) -> str:
-    """What holds for any run first; then the lines that need a run's own numbers."""
+    """First the lines that apply to any run, then those that need a run's own numbers."""
     *special, general = bullets(text)
     lines = text.split("\n")
     blank = lines.index("") if "" in lines else len(lines)
@@ -187,6 +187,6 @@ def one_line(kind: str) -> list[tuple[str, str, str]]:
 
 
 def category_order(category: str) -> int:
-    """Causes are told in the order in which one looks for them, the harmless last."""
+    """The place of a category in lists of causes: in the order of checking, harmless ones last."""
     order = ("optimisation", "model", "loss", "data", "code", "throughput", "distributed", "benign")
     return order.index(category) if category in order else len(order)

@@ -1,4 +1,4 @@
-"""Which curves of a run are drawn together, with what is to be seen on them."""
+"""Which curves of a run are drawn together, and the marks on them."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def marked(panels: Sequence[Panel], marks: Sequence[Mark]) -> list[Panel]:
 def curves_of(
     case: Case, problem: Problem | None, signs: Sequence[Finding] = (), most: int = 6
 ) -> Curves | None:
-    """The curves that matter for a problem, with what was seen on them; None when there is no curve."""
+    """The curves of a problem with its marks; None when there is no curve."""
     if case.inside.checked and all(len(series) < 2 for series in case.run.series.values()):
         return None
     panels = panels_for(case, [*(problem.findings if problem else ()), *signs], most)

@@ -85,7 +85,7 @@ def _layout(names: Sequence[str], scales: Sequence[_Dimension]) -> Json:
 
 
 class _Dimension:
-    """Where the values of a setting stand on its axis: by size where they are numbers, else evenly.
+    """The positions of a setting's values on its axis: by size if they are numbers, else evenly spaced.
 
     With `clipped`, values far beyond the others are drawn at its end, or all others would fall together.
     """

@@ -1,4 +1,4 @@
-"""Where something stands and how it would be changed, in the same words in every report."""
+"""Places in a source and the edits there, in the same words in every report."""
 
 from __future__ import annotations
 

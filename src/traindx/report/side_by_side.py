@@ -33,7 +33,7 @@ _LOG_FROM = 5.0
 
 
 def colours(count: int) -> list[str]:
-    """One for each group from best to worst: told apart while they are few, else a scale."""
+    """One for each group from best to worst: distinct colours for a few groups, else a scale."""
     if count <= len(PALETTE):
         return list(PALETTE[:count])
     return [mixed(at / max(count - 1, 1)) for at in range(count)]
@@ -160,7 +160,7 @@ def _series(case: Case, name: str) -> Series | None:
 
 
 def _values(lines: Sequence[Line]) -> FloatArray:
-    """Smooth where there is noise, lest one spike rule the axis."""
+    """The smoothed values of noisy lines, because a single spike would set the range of the axis."""
     values: FloatArray = np.concatenate([line.shown[1][np.isfinite(line.shown[1])] for line in lines])
     return values
 

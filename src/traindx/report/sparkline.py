@@ -27,7 +27,7 @@ def sparkline(
     logarithmic: bool = True,
     unicode: bool = True,
 ) -> str:
-    """The curve over `start..end`, so that the lines of one run stand under each other.
+    """The curve over `start..end`, so that the lines of one run are aligned.
 
     A curve over orders of magnitude is drawn by its logarithm, unless `logarithmic` is False.
     Between two points the earlier one holds; before the first and after the last there are blanks.

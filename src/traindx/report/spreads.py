@@ -1,4 +1,4 @@
-"""How the values of activations are spread, as a recording holds it: untrusted numbers made into bars."""
+"""The recorded distributions of activations: untrusted numbers turned into histograms."""
 
 from __future__ import annotations
 

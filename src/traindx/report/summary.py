@@ -1,4 +1,4 @@
-"""What one curve comes to: its ends, its best point, what in it is not finite."""
+"""A summary of one curve: its ends, its best point, and its NaN and Inf."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def summarize(series: Series) -> Summary:
 
 
 def main_series(run: Run) -> Series | None:
-    """The curve that stands for the run: its loss, else one that has a goal, else the first."""
+    """The main curve of the run: its loss, else one that has a goal, else the first."""
     filled = [series for series in run.series.values() if len(series)]
     by_name = {series.name: series for series in filled}
     for name in ("loss", "val/loss", "reward"):

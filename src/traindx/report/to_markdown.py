@@ -16,7 +16,7 @@ _LEADING = re.compile(r"^(\d{1,9})([.)])(?=\s|$)|^([#+=>-])")
 
 
 def escaped(text: str) -> str:
-    """One line of prose; what stands between backticks stays code."""
+    """One line of prose; text between backticks stays code."""
     return _led(_escaped_parts(visible(text).strip()))
 
 

@@ -250,7 +250,7 @@ class Figure:
 
 
 def _value_axis(panel: Panel, ticks: int) -> Json:
-    """`decades` is what its values span, None when they are not all positive; a flat axis is held."""
+    """`decades` is the range of positive values, else None; a flat axis has a fixed range."""
     values = panel.values
     positive = bool(values.size) and values.min() > 0
     decades = math.log10(values.max() / values.min()) if positive else None

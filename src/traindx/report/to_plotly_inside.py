@@ -27,7 +27,7 @@ _DECADES_MOST = 12
 
 
 def inside_figure(drawing: Drawing) -> tuple[Json, tuple[Key, ...]]:
-    """The figure, and the key beside it."""
+    """The figure and its key."""
     match drawing:
         case Field():
             return _field(drawing), tuple(_field_key(drawing))
@@ -80,7 +80,7 @@ def _field(drawing: Field) -> Json:
 
 
 def _histograms(drawing: HistogramChart) -> Json:
-    """One small chart for each activation, so many beside each other."""
+    """One small chart for each activation, several in a row."""
     histograms, colours = drawing.counted, ("third", "val")
     across = min(_BESIDE, len(histograms))
     lines = -(-len(histograms) // across)
@@ -156,7 +156,7 @@ def _covering(place: Json, where: BoolArray, colour: str, hover: str) -> Json:
 
 
 def _scale(kind: str, values: FloatArray, most: int) -> Json:
-    """Colours, where they begin and end, and what stands beside the colour bar."""
+    """The colours, their range, and the labels of the colour bar."""
     bar: Json = {
         "thickness": 12,
         "outlinewidth": 0,

@@ -77,9 +77,9 @@ _STYLE: Any = {
 
 @dataclass(frozen=True)
 class Picture:
-    """Charts on one sheet, `columns` beside each other; `heights` are those of its rows in inches.
+    """Charts on one sheet with `columns` in a row; `heights` are the heights of the rows in inches.
 
-    The key stands below all of them or inside each; `foot` is said instead of a key.
+    The key is below all of them or inside each; `foot` replaces a key.
     """
 
     title: str
@@ -141,7 +141,7 @@ def drawn(picture: Picture) -> Figure:
 
 
 def _head(figure: Figure, picture: Picture, height: float) -> None:
-    """The title, and under it what it comes to; the empty second line keeps its place free."""
+    """The title with the subtitle below it; the empty second line reserves its space."""
     title = (
         picture.title if len(picture.title) <= _TITLE_LONGEST else "…" + picture.title[1 - _TITLE_LONGEST :]
     )
@@ -153,7 +153,7 @@ def _head(figure: Figure, picture: Picture, height: float) -> None:
 
 
 def _empty(axes: Axes, text: str) -> None:
-    """What was not logged, said where it would stand."""
+    """A note in place of a panel that was not logged."""
     axes.set_axis_off()
     looks: Any = {"ha": "center", "va": "center", "fontsize": 9, "color": _COLOURS["muted"]}
     axes.text(0.5, 0.5, text, transform=axes.transAxes, **looks)

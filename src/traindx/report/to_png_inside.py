@@ -104,7 +104,7 @@ def _field_labels(axes: Axes, drawing: Field, height: float) -> None:
 
 
 def _level_ends(values: FloatArray) -> tuple[float, float]:
-    """What is there, at most so many decades below the largest."""
+    """The range of the positive values, limited to a number of decades below the largest."""
     positive = values[values > 0]
     if not positive.size:
         return 0.1, 10.0

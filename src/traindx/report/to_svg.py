@@ -32,7 +32,7 @@ _FONT = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif"
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a panel stands on the picture, and how its values become heights."""
+    """The position of a panel in the picture, and the mapping from its values to heights."""
 
     top: int
     height: int

@@ -190,7 +190,7 @@ class _Terminal:
             yield label + self.paint(cut(line, self.screen.width - INDENT, self.screen), style)
 
     def _chart(self, block: doc.Chart) -> Iterator[str]:
-        """A line for each of the first curves, its ends beside it; below them marks."""
+        """A line for each of the first curves with its first and last value; below them the marks."""
         if not isinstance(block.drawing, Curves) or not block.sparklines:
             return
         curves = block.drawing

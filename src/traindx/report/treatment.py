@@ -283,6 +283,6 @@ def _ending(treated: Treated, patch: str, files: Sequence[Path]) -> Iterator[doc
 
 
 def _slight(treated: Treated) -> Iterator[doc.Block]:
-    """What was noticed and is too slight to act on."""
+    """Problems that are too slight to act on."""
     for problem in treated.before.problems if treated.before is not None else ():
         yield doc.Labelled("noted", f"{symptoms()[problem.symptom].title}: too slight to act on.")

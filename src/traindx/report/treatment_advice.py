@@ -72,7 +72,7 @@ def _gain(trial: Trial) -> str:
 
 
 def _untried(treated: Treated) -> Iterator[Recommendation]:
-    """Fixes of what is left; the diagnosis holds none that a trial refuted."""
+    """Fixes for the remaining problems; the diagnosis has no fix that a trial refuted."""
     diagnosis = treated.final or treated.before
     listed_remedies = {
         trial.candidate.remedy

@@ -53,7 +53,7 @@ def _number(diagnosis: Diagnosis) -> int:
 
 
 def triage_table(diagnoses: Sequence[Diagnosis], links: Mapping[int, str], width: int = 120) -> DocumentTable:
-    """A row per run; `links` lead from a diagnosis to where it stands in full."""
+    """A row per run; `links` lead from a diagnosis to its full report."""
     run, symptom, cause = (22, 14, 23) if width >= _WIDE else (14, 10, 10)
     columns = (
         TableColumn("verdict"),

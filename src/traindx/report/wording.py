@@ -1,4 +1,4 @@
-"""How a diagnosis is put into words: shared by every report, so that all say the same."""
+"""The sentences about a diagnosis, shared by every report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from functools import cache
 from traindx.core.nouns import (
     ACTED_ON,
     SEVERITIES,
-    Check,
     Diagnosis,
     Evidence,
     Finding,
@@ -21,6 +20,7 @@ from traindx.core.number_text import place, step_text
 from traindx.evidence.inside import word
 from traindx.evidence.phase import of_one_script
 from traindx.knowledge.catalogue import causes, symptoms
+from traindx.report.coverage_words import checks_run
 from traindx.report.text import count, percent
 from traindx.report.titles import symptom_title
 
@@ -157,7 +157,7 @@ def _weights(finding: str) -> list[float]:
 
 
 def decides(problem: Problem) -> str:
-    """The question or the experiment that would tell the causes apart."""
+    """The question or the experiment that would separate the causes."""
     confirm = problem.hypotheses[0].confirm if problem.hypotheses else None
     return next(iter(problem.questions), None) or confirm or ""
 
@@ -203,16 +203,8 @@ def verdict_sentences(diagnosis: Diagnosis) -> list[str]:
 
 
 def subject_checked(run: Run) -> str:
-    """What is at rest and was checked: `weights`; empty for a training."""
+    """What was checked without a training: `weights`; empty for a training."""
     return word(fact, "subject") if isinstance(fact := run.facts.get("checked"), Mapping) else ""
-
-
-def checks_run(coverage: Sequence[Check]) -> str:
-    """`41 of 62 checks ran`."""
-    ran = sum(check.status == "ran" for check in coverage)
-    if ran == len(coverage):
-        return f"{count(ran, 'check')} ran"
-    return f"{ran:,} of {count(len(coverage), 'check')} ran"
 
 
 def grade(diagnosis: Diagnosis) -> str:
@@ -277,40 +269,3 @@ def tally(diagnoses: Sequence[Diagnosis]) -> str:
     one_script = of_one_script([diagnosis.run for diagnosis in diagnoses])
     whole = f"{len(diagnoses):,} trainings of one script" if one_script else count(len(diagnoses), "run")
     return f"{whole}: {counts_text}" if counts_text else whole
-
-
-def blind_spots(coverage: Sequence[Check]) -> list[tuple[str, list[str]]]:
-    """What checks that did not run would need, and which checks: the need of most checks first."""
-    groups: dict[str, list[str]] = {}
-    for check in coverage:
-        if check.status == "skipped":
-            groups.setdefault(need(check.needs), []).append(check.check)
-    return sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
-
-
-def not_checked(coverage: Sequence[Check], most: int = 1) -> str:
-    """`17 not checked because 7 need the gradient norm, 10 other things`; empty when all ran."""
-    blind = blind_spots(coverage)
-    if not blind:
-        return ""
-    parts = [f"{len(checks):,} {_needs(len(checks))} {need_text}" for need_text, checks in blind[:most]]
-    rest = sum(len(checks) for _, checks in blind[most:])
-    parts += [f"{rest:,} {_needs(rest)} other things"] if rest else []
-    return f"{sum(len(checks) for _, checks in blind):,} not checked because {'; '.join(parts)}"
-
-
-def _needs(number: int) -> str:
-    return "needs" if number == 1 else "need"
-
-
-def need(text: str | None) -> str:
-    """A detector's need in words: `lr|setting:lr` is `lr or lr in the configuration`."""
-    if not text:
-        return "more than the log holds"
-    if " " in text:
-        return text.rstrip(".")
-    names = [
-        f"{name.removeprefix('setting:')} in the configuration" if name.startswith("setting:") else name
-        for name in text.split("|")
-    ]
-    return " or ".join(names)

@@ -79,7 +79,7 @@ def own_steps(part: DatedLines, epochs: Track) -> None:
 
 
 def _within_epochs(epoch: FloatArray) -> FloatArray | None:
-    """A running count for lines that come several times an epoch and count nothing else."""
+    """A running count for lines that are printed several times an epoch and count nothing else."""
     turns = np.flatnonzero(np.diff(epoch) != 0)
     if epoch.size < 3 * (turns.size + 1) or epoch.size < 6:
         return None
@@ -131,7 +131,7 @@ def _epoch_length(inner: FloatArray, total: FloatArray | None) -> float:
 
 
 def _running(inner: FloatArray) -> FloatArray:
-    """A counter that starts again with nothing to say how often: add up the rounds."""
+    """A counter that restarts without an epoch number: the restarts are added up."""
     back = np.flatnonzero(np.diff(inner) < 0)
     if not back.size:
         return inner

@@ -47,7 +47,7 @@ Label = TypeVar("Label")
 
 
 class Marks(Generic[Label]):
-    """Places of lines of known skeletons, with what each skeleton says."""
+    """Places of lines of known skeletons, with the meaning of each skeleton."""
 
     def __init__(self, bones: Mapping[bytes, Label]) -> None:
         self._patterns = [(pattern(bone, set()), label) for bone, label in bones.items()]

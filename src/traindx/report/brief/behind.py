@@ -133,7 +133,7 @@ def _series(brief: Brief, fact: BriefFact) -> list[Series]:
 
 
 def _by_steps(series: Sequence[Series]) -> list[list[Series]]:
-    """Series of the same steps stand beside each other."""
+    """Groups of series with the same steps."""
     groups: list[list[Series]] = []
     for curve in series:
         for group in groups:

@@ -12,11 +12,10 @@ from traindx.evidence.case import Case
 from traindx.report.answer import next_command, strongest
 from traindx.report.brief.facts import BriefFact
 from traindx.report.brief.task_facts import program_of, table
+from traindx.report.coverage_words import blind_spots, checks_run
 from traindx.report.places import from_here, place_text, places_text
 from traindx.report.text import percent, short, visible
 from traindx.report.wording import (
-    blind_spots,
-    checks_run,
     further_signs,
     happening,
     leading,
@@ -30,7 +29,7 @@ _NEEDS_SHOWN = 4
 
 
 def finding_facts(diagnosis: Diagnosis) -> Iterator[BriefFact]:
-    """What detectors found: of the problems first, then signs, what says most first."""
+    """The findings of the detectors: those of problems first, then signs, the strongest evidence first."""
     texts: set[str] = set()
     grave = {id(problem) for problem in shown_problems(diagnosis)}
     ordered = sorted(diagnosis.problems, key=lambda problem: id(problem) not in grave)
@@ -69,7 +68,7 @@ def experiment_facts(case: Case) -> Iterator[BriefFact]:
 
 
 def blind_facts(case: Case, diagnosis: Diagnosis) -> Iterator[BriefFact]:
-    """What was not measured, each with the one command that would."""
+    """What was not measured, each with the command that measures it."""
     program, recorded = program_of(case), case.inside.recorded
     script = program or "SCRIPT"
     if not recorded:

@@ -67,7 +67,7 @@ def _ends(curve: Curve) -> str:
 
 
 def _level(case: Case) -> Iterator[BriefFact]:
-    """What is left of the loss of a constant answer, on both sides."""
+    """The final losses as a share of a constant answer's loss, for training and validation."""
     level = case.task.constant_loss
     if not level:
         return
@@ -103,7 +103,7 @@ def _simple(case: Case) -> Iterator[BriefFact]:
 
 
 def _turns(case: Case) -> Iterator[BriefFact]:
-    """Where the losses came down, stood still, rose again, or broke."""
+    """Where the losses fell, stopped falling, rose again, or became NaN or Inf."""
     for curve in (case.loss, case.val_loss):
         if curve is None or not len(curve.series):
             continue

@@ -27,7 +27,7 @@ _BATCHES = ("input/mean", "input/std", "target/mean", "target/std", "output/mean
 
 
 def inside_facts(case: Case) -> Iterator[BriefFact]:
-    """Nothing of a log that holds only curves."""
+    """No facts for a log that has only curves."""
     layers = _layer_table(case)
     yield from _range(case, "grad_norm", "layer gradients", "gradient_flow", layers)
     yield from _range(case, "update_ratio", "layer updates", "update_ratios", layers)
@@ -39,7 +39,7 @@ def inside_facts(case: Case) -> Iterator[BriefFact]:
 
 
 def _layer_table(case: Case) -> DocumentTable | None:
-    """Each layer with the medians of what was sampled of it."""
+    """Each layer with the medians of its sampled statistics."""
     grids = [grid(case, name) for name in ("grad_norm", "update_ratio", "weight_norm")]
     first = grids[0] or grids[1]
     if first is None:
@@ -76,7 +76,7 @@ def _range(
 
 
 def _beside_usual(levels: FloatArray) -> str:
-    """How many layers are outside of what is usual for an update."""
+    """How many layers are outside the usual range of update ratios."""
     below, above = int((levels < USUAL[0]).sum()), int((levels > USUAL[1]).sum())
     outside = [f"{number} {word}" for number, word in ((below, "below"), (above, "above")) if number]
     return f"usual 1e-4 to 1e-2: {', '.join(outside) if outside else 'all within'}"

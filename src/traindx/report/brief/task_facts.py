@@ -1,4 +1,4 @@
-"""What is trained on what: the run, the model, the data, the objective, what answers by chance score."""
+"""The task: the run, the model, the data, the objective, and the scores of constant answers."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def _objective(case: Case) -> Iterator[BriefFact]:
 
 
 def _settings(case: Case) -> Iterator[BriefFact]:
-    """What the log or the recording says of settings beyond the lines above."""
+    """The settings that the lines above do not already give."""
     recorded = case.inside.recorded
     reported = _SAID if recorded else frozenset({"optimizer"} if case.run.settings.get("optimizer") else ())
     settings = [(key, value) for key, value in case.run.settings.items() if value is not None]

@@ -1,4 +1,4 @@
-"""HTML that cannot be broken by what stands in a log: text is escaped unless it is `Html` already."""
+"""HTML that no text of a log can break: text is escaped unless it is `Html` already."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def escaped(text: str) -> Html:
 
 
 def prose(text: str) -> Html:
-    """A sentence in which `code` stands between backticks."""
+    """A sentence with `code` between backticks."""
     return Html(_CODE.sub(r"<code>\1</code>", escaped(text)))
 
 

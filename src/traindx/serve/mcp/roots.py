@@ -37,28 +37,27 @@ class Limits:
     """
 
     def __init__(self, folders: Sequence[str], *, fixed: bool) -> None:
-        self._own = [Path(folder).resolve() for folder in folders]
+        self._server_roots = [Path(folder).resolve() for folder in folders]
         self._fixed = fixed
 
     def of(self, client: ListRootsResult) -> Roots:
         client_roots = [folder for root in client.roots if (folder := _folder(str(root.uri))) is not None]
         if not client_roots:
-            return Roots(self._own)
+            return Roots(self._server_roots)
         if not self._fixed:
             return Roots(client_roots)
         inside = [
             folder
             for folder in client_roots
-            if any(folder.is_relative_to(own_root) for own_root in self._own)
+            if any(folder.is_relative_to(root) for root in self._server_roots)
         ]
         inside += [
-            own_root
-            for own_root in self._own
-            if any(own_root.is_relative_to(folder) for folder in client_roots)
+            root for root in self._server_roots if any(root.is_relative_to(folder) for folder in client_roots)
         ]
         if not inside:
+            folders = _listed(self._server_roots)
             raise ToolError(
-                f"none of your roots is within {_listed(self._own)}, which this server is limited to. "
+                f"none of your roots is within {folders}, which this server is limited to. "
                 "Start it with --root FOLDER for another."
             )
         return Roots(inside)

@@ -43,3 +43,24 @@ class Moving:
     def close(self) -> None:
         if self._status is not None:
             self._status.clear()
+
+
+class ExperimentProgress:
+    """Shows what experiments report: lines that stay, and one that moves; with `quiet` only that one."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._moving = Moving()
+        self._screen = self._moving.screen
+        self._activity = ""
+
+    def doing(self, text: str) -> None:
+        """What takes a while now."""
+        self._activity = text
+        self._draw()
+
+    def close(self) -> None:
+        self._moving.close()
+
+    def _draw(self) -> None:
+        self._moving.draw(self._activity or "trying")

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from traindx.cli import note, say
-from traindx.cli._options import Command, map_option, set_option, stacked
+from traindx.cli._options import Command, json_option, map_option, set_option, stacked
 from traindx.cli._output import (
-    cannot_write,
     exists_already,
     not_read,
     print_document,
@@ -23,6 +22,7 @@ from traindx.cli._output import (
     refuse_logs,
     screen,
     write_text,
+    writing,
 )
 from traindx.report.text import count, visible
 
@@ -48,7 +48,7 @@ class Report(Protocol):
 def output_options(schema: str, page: str, plots: str) -> Callable[[Command], Command]:
     """Where a report goes, and the thresholds that count for it."""
     return stacked(
-        click.option("--json", "as_json", is_flag=True, help=f"Print JSON (schema {schema})."),
+        json_option(schema),
         click.option("--md", metavar="FILE", help="Write a Markdown report; '-' prints it."),
         click.option("--html", metavar="FILE", help=f"Write one self-contained page with {page} curves."),
         click.option("--plots", metavar="DIR", help=plots),
@@ -126,7 +126,7 @@ class Outputs:
         import shutil
         from tempfile import TemporaryDirectory
 
-        try:
+        with writing(str(folder)):
             folder.mkdir(parents=True, exist_ok=True)
             with TemporaryDirectory() as scratch:
                 pictures = report.plots(Path(scratch))
@@ -137,8 +137,6 @@ class Outputs:
                 for path, target in zip(pictures, targets, strict=True):
                     target.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(path, target)
-        except OSError as error:
-            raise cannot_write(str(folder), error) from None
         note(f"Wrote {count(len(targets), 'PNG')} to {folder}")
 
 

@@ -177,23 +177,19 @@ def _diagnosed(folder: str) -> tuple[Reading, list[Diagnosis]]:
 
 
 def _write_reports(orders: Orders, diagnoses: Sequence[Diagnosis], reading: Reading, say: _Say) -> None:
-    from traindx.cli._output import cannot_write
+    from traindx.cli._output import writing
 
     if orders.json is not None:
         from traindx.report.diagnosis_json import diagnosis_document
 
-        try:
+        with writing(orders.json):
             Path(orders.json).write_bytes(diagnosis_document(diagnoses, reading.skipped) + b"\n")
-        except OSError as error:
-            raise cannot_write(orders.json, error) from None
         say.line(f"wrote {visible(orders.json)}")
     if orders.html is not None:
         from traindx.report.diagnosis import write_html
 
-        try:
+        with writing(orders.html):
             write_html(diagnoses, Path(orders.html))
-        except OSError as error:
-            raise cannot_write(orders.html, error) from None
         say.line(f"wrote {visible(orders.html)}")
 
 

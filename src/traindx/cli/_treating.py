@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from traindx.cli._progress_line import Moving
+from traindx.cli._progress_line import ExperimentProgress
 from traindx.report.document import Block, Labelled
 from traindx.report.text import count, lasting, percent, visible
 from traindx.report.to_terminal import lines
@@ -22,33 +22,19 @@ _CANDIDATES_SHOWN = 4
 _STYLES = {"helped": "good", "hurt": "red", "no difference": "dim", "cannot tell": "yellow"}
 
 
-class TreatProgress:
-    """Shows the progress of a treatment; with nothing but a plan, the whole plan.
-
-    With `quiet` only the moving line is left.
-    """
+class TreatProgress(ExperimentProgress):
+    """Shows the progress of a treatment; with nothing but a plan, the whole plan."""
 
     def __init__(self, *, plan_only: bool = False, quiet: bool = False) -> None:
-        self._quiet = quiet
+        super().__init__(quiet=quiet)
         self._names_most = None if plan_only else _CANDIDATES_SHOWN
-        self._moving = Moving()
-        self._screen = self._moving.screen
         self._runs_done = 0
-        self._activity = ""
 
     def __call__(self, kind: str, facts: Mapping[str, Any]) -> None:
         blocks = list(getattr(self, f"_{kind}", _nothing)(**facts))
         if blocks and not self._quiet:
             self._moving.say(lines(blocks, self._screen), answer=self._names_most is None)
         self._draw()
-
-    def doing(self, text: str) -> None:
-        """What takes a while now."""
-        self._activity = text
-        self._draw()
-
-    def close(self) -> None:
-        self._moving.close()
 
     def _draw(self) -> None:
         progress = f"{count(self._runs_done, 'run')} done, " if self._runs_done else ""

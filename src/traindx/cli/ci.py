@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx.cli import Failure, say
-from traindx.cli._options import budget_option, jobs_option
+from traindx.cli._options import budget_option, jobs_option, json_option
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _default_base() -> str:
 @budget_option("10m")
 @jobs_option
 @click.option("--md", metavar="FILE", help="Write the comment there instead of printing it.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/ci/1).")
+@json_option("traindx/ci/1")
 @click.option(
     "--annotations/--no-annotations",
     default=None,
@@ -147,7 +147,7 @@ def _linted(program: Program) -> Linted | None:
 
 
 def _write(checked: Checked, options: dict[str, Any]) -> None:
-    from traindx.cli._output import cannot_write, print_document, print_lines
+    from traindx.cli._output import print_document, print_lines, writing
     from traindx.report.json_text import json_document
     from traindx.report.pull_request import checked_dict, comment
 
@@ -162,8 +162,6 @@ def _write(checked: Checked, options: dict[str, Any]) -> None:
     if mark:
         print_lines("".join(f"{annotation.command}\n" for annotation in checked.annotations))
     if options["md"] is not None:
-        try:
+        with writing(options["md"]):
             Path(options["md"]).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise cannot_write(options["md"], error) from None
         say(f"Wrote {visible(options['md'])}")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from traindx.cli import Failure, note, say
-from traindx.cli._options import set_option
-from traindx.cli._output import cannot_write, print_document, print_lines, screen
+from traindx.cli._options import json_option, set_option
+from traindx.cli._output import print_document, print_lines, screen, writing
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Find mistakes in training scripts without running them.")
 @click.argument("paths", metavar="FILE...|DIR...", nargs=-1, required=True)
 @click.option("--fix", is_flag=True, help="Make the edits that are safe; show the others.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/diagnosis/1).")
+@json_option("traindx/diagnosis/1")
 @click.option("--sarif", "sarif_out", metavar="FILE", help="Write SARIF 2.1.0; '-' prints it.")
 @set_option
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when something was found.")
@@ -84,10 +84,8 @@ def _fix(paths: Sequence[str], thresholds: Thresholds) -> int:
 
     fixed = 0
     for path in paths:
-        try:
+        with writing(path):
             fixed_in_file = fix(path, thresholds)
-        except OSError as error:
-            raise cannot_write(path, error) from None
         fixed += fixed_in_file
         if fixed_in_file:
             say(f"Fixed {path}: {fixed_in_file} of what was found.")
@@ -112,9 +110,6 @@ def _write_sarif(linted: Sequence[Linted], out: str) -> None:
         return
     if any(os.path.realpath(out) == os.path.realpath(script.path) for script in linted):
         raise Failure(f"{visible(out)} is one of the scripts that were read. Choose another name.")
-    try:
-        with open(out, "wb") as file:
-            file.write(document + b"\n")
-    except OSError as error:
-        raise cannot_write(out, error) from None
+    with writing(out), open(out, "wb") as file:
+        file.write(document + b"\n")
     note(f"Wrote {out}")

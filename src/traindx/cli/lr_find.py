@@ -170,15 +170,13 @@ def _print_answer(
     outside: dict[str, list[str]] | None,
 ) -> None:
     """The answer; as JSON, with what the script did outside its copies, where that is given."""
-    from traindx.cli._output import cannot_write, print_document, print_lines, screen
+    from traindx.cli._output import print_document, print_lines, screen, writing
 
     if plot is not None and answer.curve is not None:
         from traindx.report.lr_range import write_range_plot
 
-        try:
+        with writing(str(plot)):
             write_range_plot(answer, plot, name=name)
-        except OSError as error:
-            raise cannot_write(str(plot), error) from None
     if outside is not None:
         from traindx.report.lr_json import range_document
 

@@ -52,15 +52,13 @@ def command(
 
 
 def _draw(page: Any, number: int | None, handle: str, png: str, *, force: bool) -> None:
-    from traindx.cli._output import cannot_write, exists_already
+    from traindx.cli._output import exists_already, writing
     from traindx.report.brief.behind import write_fact_picture
 
     if os.path.lexists(png) and not force:
         raise exists_already(png)
-    try:
+    with writing(png):
         has_picture = number is not None and write_fact_picture(page, number, Path(png))
-    except OSError as error:
-        raise cannot_write(png, error) from None
     if not has_picture:
         raise Failure(f"{visible(handle, 20)} has no curve and no layer to draw; leave out --png.")
     note(f"Wrote {visible(png)}")

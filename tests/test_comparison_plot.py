@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from traindx.core.nouns import Run
+from traindx.report.charts import SHARE
 from traindx.report.comparison_plot import write_comparison_plot
-from traindx.report.side_by_side import SHARE, SideBySide, band
+from traindx.report.side_by_side import SideBySide, band
 from traindx.testing.sketch import noisy, power, run
 
 

@@ -20,6 +20,7 @@ from tests.diagnoses import EVIL, EVIL_MARKDOWN, broken, curve, evil, healthy, r
 from traindx.core.nouns import Diagnosis, Evidence
 from traindx.evidence.phase import worst_first
 from traindx.knowledge.catalogue import symptoms
+from traindx.report.coverage_words import need
 from traindx.report.diagnosis import markdown, render_diagnosis
 from traindx.report.diagnosis_json import diagnosis_dict, diagnosis_document
 from traindx.report.layout import Screen, cells
@@ -32,7 +33,6 @@ from traindx.report.wording import (
     category,
     evidence_for,
     further_signs,
-    need,
     verdict_sentences,
 )
 

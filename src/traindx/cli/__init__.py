@@ -80,8 +80,8 @@ class Commands(click.Group):
             return None
         # A file is not called as a word of Python or a module of its library: `try_.py` is `traindx try`.
         file = cmd_name.replace("-", "_")
-        taken = keyword.iskeyword(file) or file in sys.stdlib_module_names
-        module = importlib.import_module(f"{__name__}.{file}{'_' * taken}")
+        is_taken = keyword.iskeyword(file) or file in sys.stdlib_module_names
+        module = importlib.import_module(f"{__name__}.{file}{'_' * is_taken}")
         from traindx.cli._common import completed
 
         command: click.Command = module.command
@@ -93,7 +93,9 @@ class Commands(click.Group):
         rest = {"Others": tuple(name for name in names if name not in grouped)}
         for title, group in (GROUPS | rest).items():
             commands = [(name, self.get_command(ctx, name)) for name in group if name in names]
-            rows = [(name, one.get_short_help_str(100)) for name, one in commands if one is not None]
+            rows = [
+                (name, command.get_short_help_str(100)) for name, command in commands if command is not None
+            ]
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)

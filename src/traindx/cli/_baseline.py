@@ -29,9 +29,9 @@ def find_baseline(path: str, reading: Reading, maps: tuple[str, ...]) -> Run:
             f"--baseline takes one run, but {visible(path, 120)} holds {len(reference.runs)}: {names}. "
             "Name one."
         )
-    wanted = {os.path.realpath(file) for file in reference.runs[0].files}
+    reference_files = {os.path.realpath(file) for file in reference.runs[0].files}
     for run in reading.runs:
-        if wanted & {os.path.realpath(file) for file in run.files}:
+        if reference_files & {os.path.realpath(file) for file in run.files}:
             return run
     raise Failure(f"{visible(path, 120)} could not be read together with the other runs.")
 

@@ -24,7 +24,7 @@ def remembered(diagnosis: Diagnosis, screen: Screen) -> Iterator[str]:
         if not path_of().exists():
             return
     causes = [h.cause for problem in diagnosis.problems[:1] for h in problem.hypotheses[:_CAUSES_MOST]]
-    known = tuple(sentence(entry) for cause in causes for entry in for_cause(cause))
-    if known:
+    sentences = tuple(sentence(entry) for cause in causes for entry in for_cause(cause))
+    if sentences:
         yield ""
-        yield from lines([Items(known[:_SHOWN_MOST], "before")], screen)
+        yield from lines([Items(sentences[:_SHOWN_MOST], "before")], screen)

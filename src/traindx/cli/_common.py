@@ -22,8 +22,8 @@ _FREE = ("TEXT", "NAME", "VALUE", "COLUMN", "TIME", "N", "K", "RATE", "SECONDS",
 def completed(command: click.Command) -> click.Command:
     """The command, and those of a group, with what all of them share."""
     if isinstance(command, click.Group):
-        for one in command.commands.values():
-            completed(one)
+        for subcommand in command.commands.values():
+            completed(subcommand)
         return command
     if not any("--quiet" in parameter.opts for parameter in command.params):
         command.params.append(_quiet_option())

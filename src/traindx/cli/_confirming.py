@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from traindx.cli._progress_line import Moving
+from traindx.cli._progress_line import ExperimentProgress
 from traindx.report import confirmation as words
 from traindx.report.suspicions import testing
 from traindx.report.to_terminal import lines
@@ -20,37 +20,23 @@ if TYPE_CHECKING:
     from traindx.report.document import Block
 
 
-class ConfirmProgress:
-    """Hears what the experiments do and says it; with `quiet` only the status line is left."""
+class ConfirmProgress(ExperimentProgress):
+    """Shows the progress of a confirmation."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self.quiet = quiet
-        self._moving = Moving()
-        self._screen = self._moving.screen
-        self._doing = ""
+        super().__init__(quiet=quiet)
         self._number = 0
 
     def __call__(self, kind: str, facts: Mapping[str, Any]) -> None:
         method = getattr(self, f"_{kind}", None)
         if method is not None:
-            self.say(
-                ["", *lines(method(**facts), self._screen)]
-                if kind != "showed"
-                else lines(method(**facts), self._screen)
-            )
+            gap = [] if kind == "showed" else [""]
+            self.say([*gap, *lines(method(**facts), self._screen)])
         self._draw()
 
     def say(self, lines: list[str], *, answer: bool = False) -> None:
-        if lines and not self.quiet:
+        if lines and not self._quiet:
             self._moving.say(lines, answer=answer)
-
-    def doing(self, text: str) -> None:
-        """What takes a while now."""
-        self._doing = text
-        self._draw()
-
-    def close(self) -> None:
-        self._moving.close()
 
     def begin(self, diagnosis: Diagnosis, request: ConfirmRequest) -> None:
         """What is to be told apart."""
@@ -79,19 +65,16 @@ class ConfirmProgress:
         self.say(lines(words.plan_blocks(menu, belief), self._screen), answer=True)
 
     def _testing(self, suspicion: Suspicion, choice: ExperimentChoice | None) -> Iterator[Block]:
-        self._doing = words.named(choice) if choice is not None else f"running with {suspicion.text}"
+        self._activity = words.named(choice) if choice is not None else f"running with {suspicion.text}"
         yield from testing(suspicion, choice)
-
-    def _draw(self) -> None:
-        self._moving.draw(self._doing or "trying")
 
     def _chosen(self, choice: ExperimentChoice, belief: Belief) -> Iterator[Block]:
         self._number += 1
-        self._doing = words.named(choice)
+        self._activity = words.named(choice)
         yield from words.chosen(self._number, choice, belief)
 
     def _observed(self, problem: Problem, belief: Belief, outcome: Outcome) -> Iterator[Block]:
         yield from words.observed(problem, belief, outcome)
 
-    def _showed(self, tried: Tried) -> Iterator[Block]:
-        yield from words.showed(tried)
+    def _showed(self, trial: Tried) -> Iterator[Block]:
+        yield from words.showed(trial)

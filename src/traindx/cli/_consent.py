@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def ask_to_run(run: Run, program: Program, folder: str, *, yes: bool) -> None:
-    """Goes on where this user made the recording, or says yes; nothing of the program is touched before.
+    """Returns if this user made the recording or agrees; nothing of the program is touched before.
 
     The command is shown in full: its end matters as much as its beginning.
     """

@@ -32,9 +32,9 @@ def diagnose_runs(runs: Sequence[Run], jobs: int | None, script: str | None = No
 
     cores = min(jobs or (usable() if _long(runs) else 1), len(runs))
     with _bar(len(runs)) as advance:
-        each = _here if cores < 2 else partial(_apart, cores=cores)
+        diagnose_each = _here if cores < 2 else partial(_apart, cores=cores)
         diagnoses = []
-        for diagnosis in each(runs, thresholds_in_force(), script):
+        for diagnosis in diagnose_each(runs, thresholds_in_force(), script):
             diagnoses.append(diagnosis)
             advance()
     return diagnoses
@@ -49,9 +49,9 @@ def _long(runs: Sequence[Run]) -> bool:
 def _here(runs: Sequence[Run], thresholds: Thresholds, script: str | None) -> Iterator[Diagnosis]:
     from traindx.engine import diagnose
 
-    each = diagnose if len(runs) == 1 else _or_failure
+    diagnose_each = diagnose if len(runs) == 1 else _or_failure
     for run in runs:
-        yield each(run, thresholds=thresholds, script=script)
+        yield diagnose_each(run, thresholds=thresholds, script=script)
 
 
 def _or_failure(run: Run, thresholds: Thresholds, script: str | None) -> Diagnosis:
@@ -129,8 +129,8 @@ def _interrupts_held() -> Iterator[None]:
     Blocked signals stay blocked in processes started meanwhile. Here another thread (of a numerical
     library) may still take the signal, so it is only noted until all is done.
     """
-    noted: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, _: noted.append(number))
+    interrupts: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if _MASKS else None
     try:
         yield
@@ -138,7 +138,7 @@ def _interrupts_held() -> Iterator[None]:
         if blocked is not None:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         signal.signal(signal.SIGINT, handler)
-    if noted:
+    if interrupts:
         raise KeyboardInterrupt
 
 

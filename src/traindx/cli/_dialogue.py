@@ -61,10 +61,12 @@ class Dialogue:
         """What goes wrong; with a log the answer may be left out."""
         from traindx.interview.complaint import menu
 
-        seen = self._seen_already()
-        title = "What else goes wrong? (Enter for nothing else)" if seen else "What goes wrong?"
+        symptoms_seen = self._seen_already()
+        title = "What else goes wrong? (Enter for nothing else)" if symptoms_seen else "What goes wrong?"
         says = [symptom.statement for symptom in menu()] + ["something else: say it in words"]
-        self._say(["", *seen, self._screen.paint(f"{title} Several numbers, or your own words.", "bold")])
+        self._say(
+            ["", *symptoms_seen, self._screen.paint(f"{title} Several numbers, or your own words.", "bold")]
+        )
         self._say(menu_lines(says, self._screen))
         for _ in range(_TRIES):
             try:
@@ -72,7 +74,7 @@ class Dialogue:
             except _Back:
                 self._note("there is nothing before this.")
                 continue
-            if not text and seen:
+            if not text and symptoms_seen:
                 return
             if self._reported(text, len(says)):
                 self._save()
@@ -83,13 +85,13 @@ class Dialogue:
         from traindx.interview.next_question import differentials
         from traindx.knowledge.catalogue import symptoms
 
-        shown = [s for problem in differentials(self._interview.weighed) for s in problem.symptoms]
-        if not shown:
+        seen_symptoms = [s for problem in differentials(self._interview.weighed) for s in problem.symptoms]
+        if not seen_symptoms:
             return ["Nothing is seen in it by itself.", ""] if self._interview.base.run.series else []
-        titles = ", ".join(symptoms()[name].statement.lower() for name in dict.fromkeys(shown))
+        titles = ", ".join(symptoms()[name].statement.lower() for name in dict.fromkeys(seen_symptoms))
         return [*wrap(f"Seen already: {titles}.", self._screen.width, self._screen), ""]
 
-    def _reported(self, text: str, other: int) -> bool:
+    def _reported(self, text: str, other_choice: int) -> bool:
         """Take what goes wrong, in numbers or words; whether it was understood."""
         from traindx.interview.answers import NotUnderstood
         from traindx.interview.complaint import understand
@@ -98,46 +100,46 @@ class Dialogue:
             self._interview.set_symptoms(("silent_defect",))
             return True
         numbers = text.replace(",", " ").split()
-        described = str(other) in numbers
-        chosen = understand(" ".join(n for n in numbers if n != str(other)) if described else text)
-        meant = understand(text := self._read("in words> ")) if described else chosen
-        if meant.guessed and not self._confirmed(meant):
+        described = str(other_choice) in numbers
+        chosen = understand(" ".join(n for n in numbers if n != str(other_choice)) if described else text)
+        understood = understand(text := self._read("in words> ")) if described else chosen
+        if understood.guessed and not self._confirmed(understood):
             return False
-        if not meant.symptoms or meant.left:
-            self._refused(meant, other)
+        if not understood.symptoms or understood.left:
+            self._refused(understood, other_choice)
             return False
-        if meant.guessed:
+        if understood.guessed:
             try:
                 self._interview.answer("description", text)
             except NotUnderstood as error:
                 self._note(str(error))
                 return False
-        self._plans = text if meant.plans else self._plans
-        self._interview.set_symptoms((*(chosen.symptoms if described else ()), *meant.symptoms))
+        self._plans = text if understood.plans else self._plans
+        self._interview.set_symptoms((*(chosen.symptoms if described else ()), *understood.symptoms))
         return True
 
-    def _confirmed(self, meant: Understood) -> bool:
+    def _confirmed(self, understood: Understood) -> bool:
         from traindx.knowledge.catalogue import symptoms
 
-        statements = "; ".join(symptoms()[name].statement for name in meant.symptoms)
-        self._note(f"understood: {statements}. ({visible('; '.join(meant.observed[:6]), 200)})")
+        statements = "; ".join(symptoms()[name].statement for name in understood.symptoms)
+        self._note(f"understood: {statements}. ({visible('; '.join(understood.observed[:6]), 200)})")
         right = self._read("is that right? [Y/n] ").lower() in _YES
         if not right:
             self._note("then say it in other words, or by number.")
         return right
 
-    def _refused(self, meant: Understood, other: int) -> None:
+    def _refused(self, understood: Understood, other_choice: int) -> None:
         """What was understood and the nearest choices; a plan is answered with what to find out first."""
         from traindx.interview.complaint import not_understood
         from traindx.interview.plans import first_reply
 
-        if meant.plans:
-            self._plans = meant.left
-            for plan in meant.plans:
+        if understood.plans:
+            self._plans = understood.left
+            for plan in understood.plans:
                 self._note(first_reply(plan, self._interview.diagnosis()))
             return
-        problem = not_understood(meant) if meant.left else "nothing was said."
-        self._note(f"{visible(problem, 400)} Give numbers from 1 to {other}, or other words.")
+        problem = not_understood(understood) if understood.left else "nothing was said."
+        self._note(f"{visible(problem, 400)} Give numbers from 1 to {other_choice}, or other words.")
 
     def _questions(self) -> None:
         while (choice := self._interview.next) is not None:
@@ -145,7 +147,7 @@ class Dialogue:
             self._say(question_lines(choice, number, self._screen))
             before = len(self._interview.weighed.contradictions)
             try:
-                known = self._answer(choice)
+                is_answered = self._answer(choice)
             except _Back:
                 self._go_back()
                 continue
@@ -153,7 +155,7 @@ class Dialogue:
             for text in self._interview.weighed.contradictions[before:]:
                 self._note(text)
             line = ranking_line(self._interview, self._screen)
-            if known and line:
+            if is_answered and line:
                 self._say([line])
         self._say(["", self._screen.paint(self._why_enough(), "dim")])
 

@@ -34,7 +34,7 @@ class Live:
         self._screen = screen()
         self._began = time.monotonic()
         self._next = self._began + _FIRST
-        self._wrong: list[tuple[str, str]] | None = None
+        self._problem_lines: list[tuple[str, str]] | None = None
         self._critical: str | None = None
         self._stopped = False
 
@@ -58,7 +58,7 @@ class Live:
         self._tail.grown = alarm = False
         with contextlib.suppress(Exception):
             diagnosis = _diagnosis(self._folder)
-            self._wrong = _wrong(diagnosis)
+            self._problem_lines = _wrong(diagnosis)
             alarm = self._orders.stop_on_critical and self._is_first_alarm(diagnosis)
         spent = time.process_time() - began
         self._next = time.monotonic() + (_AGAIN if alarm else max(_SOONEST, _SPARE * spent))
@@ -89,8 +89,13 @@ class Live:
             parts = [_clock(time.monotonic() - self._began), "no step yet"]
         else:
             parts = [f"step {tail.step:,}"]
-            named = (("loss", "loss"), ("val/loss", "val loss"), ("lr", "lr"), ("grad_norm", "grad norm"))
-            parts += [f"{word} {short(latest[name])}" for name, word in named if name in latest]
+            series_labels = (
+                ("loss", "loss"),
+                ("val/loss", "val loss"),
+                ("lr", "lr"),
+                ("grad_norm", "grad norm"),
+            )
+            parts += [f"{word} {short(latest[name])}" for name, word in series_labels if name in latest]
             if tail.step_seconds is not None:
                 parts.append(f"{_duration(tail.step_seconds)}/step")
             if tail.data_wait is not None:
@@ -100,15 +105,15 @@ class Live:
 
     def _judgement(self, width: int) -> str:
         room = width - 9
-        if self._wrong is None:
+        if self._problem_lines is None:
             return " " * 9 + self._screen.paint("too early to judge", "dim")
-        if not self._wrong:
+        if not self._problem_lines:
             return " " * 9 + self._screen.paint("nothing wrong so far", "green")
-        (severity, text), *others = self._wrong
-        more = f" (and {len(others)} more)" if others else ""
+        (severity, text), *further = self._problem_lines
+        suffix = f" (and {len(further)} more)" if further else ""
         style = {"critical": "alarm", "high": "red", "medium": "yellow"}.get(severity, "dim")
-        headline = fit(self._screen.plain(visible(text, 300)), room - len(more) - len(severity) - 2)
-        return " " * 9 + self._screen.paint(severity, style) + "  " + headline + more
+        headline = fit(self._screen.plain(visible(text, 300)), room - len(suffix) - len(severity) - 2)
+        return " " * 9 + self._screen.paint(severity, style) + "  " + headline + suffix
 
 
 def _diagnosis(folder: Path) -> Diagnosis:

@@ -54,5 +54,5 @@ def rendered(text: str, screen: Screen) -> str:
         safe_box=not screen.unicode,
     )
     console.print(_Page(text, code_theme="ansi_dark", hyperlinks=False))
-    drawn = out.getvalue() if screen.unicode else out.getvalue().translate(_ASCII)
-    return "\n".join(line.rstrip() for line in drawn.split("\n"))
+    plain_text = out.getvalue() if screen.unicode else out.getvalue().translate(_ASCII)
+    return "\n".join(line.rstrip() for line in plain_text.split("\n"))

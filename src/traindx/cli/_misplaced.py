@@ -20,14 +20,16 @@ _NOT_SOURCE = re.compile(r"^\.|^(?:venv|env|node_modules|site-packages|__pycache
 
 def misplaced_options(command: click.Command, words: Sequence[str]) -> list[tuple[str, ...]]:
     """The words after the program that are long options of `command`, each with its value."""
-    options = {name: one for one in command.params for name in one.opts if name.startswith("--")}
+    options = {
+        name: parameter for parameter in command.params for name in parameter.opts if name.startswith("--")
+    }
     misplaced = []
     for at, word in enumerate(words):
         name, _, value = word.partition("=")
         if name not in options:
             continue
-        one = options[name]
-        takes_value = isinstance(one, click.Option) and not one.is_flag and not value
+        parameter = options[name]
+        takes_value = isinstance(parameter, click.Option) and not parameter.is_flag and not value
         misplaced.append((word, *words[at + 1 : at + 2]) if takes_value else (word,))
     return misplaced
 

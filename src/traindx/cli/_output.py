@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from traindx.cli import Failure, cannot_print, note
 from traindx.report.text import MARK, count, visible
@@ -111,29 +111,45 @@ def save_csv(runs: Sequence[Run], out: str, *, force: bool, raw: bool) -> None:
             write_points(runs, sys.stdout, raw=raw)
         return
     refuse_logs(out, runs)
-    try:
-        with open(out, "w" if force else "x", encoding="utf-8", newline="") as file:
-            write_points(runs, file, raw=raw)
-    except FileExistsError:
-        raise exists_already(out) from None
-    except OSError as error:
-        raise cannot_write(out, error) from None
+    with created(out, force=force, newline="") as file:
+        write_points(runs, file, raw=raw)
     points = sum(run.points for run in runs)
     note(f"Wrote {points:,} points to {out}")
 
 
 def refuse_logs(out: str, runs: Sequence[Run]) -> None:
     """A report must not replace what it was made from, not even when told to replace files."""
-    if any(_same(out, file) for run in runs for file in run.files):
+    if any(_same_file(out, file) for run in runs for file in run.files):
         raise Failure(f"{visible(out)} is one of the logs that were read. Choose another name.")
 
 
-def _same(one: str, other: str) -> bool:
+def _same_file(first: str, second: str) -> bool:
     """Whether two paths are one file, by whatever link."""
     try:
-        return os.path.samefile(one, other)
+        return os.path.samefile(first, second)
     except OSError:
-        return os.path.realpath(one) == os.path.realpath(other)
+        return os.path.realpath(first) == os.path.realpath(second)
+
+
+@contextlib.contextmanager
+def writing(path: str) -> Iterator[None]:
+    """An operating system that refuses to write there is reported in one line."""
+    try:
+        yield
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+@contextlib.contextmanager
+def created(out: str, *, force: bool, newline: str) -> Iterator[TextIO]:
+    """A file for a report; one that exists is replaced only with `force`."""
+    with writing(out):
+        try:
+            file = open(out, "w" if force else "x", encoding="utf-8", newline=newline)  # noqa: SIM115
+        except FileExistsError:
+            raise exists_already(out) from None
+        with file:
+            yield file
 
 
 def exists_already(out: str) -> Failure:
@@ -142,13 +158,8 @@ def exists_already(out: str) -> Failure:
 
 def write_text(out: str, text: str, *, force: bool) -> None:
     """A report as a file."""
-    try:
-        with open(out, "w" if force else "x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except FileExistsError:
-        raise exists_already(out) from None
-    except OSError as error:
-        raise cannot_write(out, error) from None
+    with created(out, force=force, newline="\n") as file:
+        file.write(text)
     note(f"Wrote {out}")
 
 
@@ -156,8 +167,8 @@ def not_read(reading: Reading, out: Screen) -> list[str]:
     """A line that counts what was passed over."""
     if not reading.skipped:
         return []
-    left = count(len(reading.skipped), "file or folder", "files or folders")
-    return ["", out.paint(f"  {left} not read; traindx inspect says why.", "dim")]
+    unread = count(len(reading.skipped), "file or folder", "files or folders")
+    return ["", out.paint(f"  {unread} not read; traindx inspect says why.", "dim")]
 
 
 def save_plots(runs: Sequence[Run], folder: str) -> None:
@@ -165,12 +176,10 @@ def save_plots(runs: Sequence[Run], folder: str) -> None:
 
     from traindx.report.plots import write_plots
 
-    try:
+    with writing(folder):
         Path(folder).mkdir(parents=True, exist_ok=True)
-        written = write_plots(runs, Path(folder))
-    except OSError as error:
-        raise cannot_write(folder, error) from None
-    pictures = f"{len(written)} PNG" + ("s" if len(written) != 1 else "")
+        paths = write_plots(runs, Path(folder))
+    pictures = f"{len(paths)} PNG" + ("s" if len(paths) != 1 else "")
     note(f"Wrote {pictures} to {folder}")
 
 

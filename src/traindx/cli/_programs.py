@@ -49,14 +49,14 @@ def announce(program: Program) -> None:
     from traindx.observe.launcher_rank import place
 
     ctx = click.get_current_context()
-    found = None if agent.is_agent(program) else frameworks.of_script(program.path)
-    if found is None:
+    framework = None if agent.is_agent(program) else frameworks.of_script(program.path)
+    if framework is None:
         return
-    if refusal := found.refusal(str(ctx.info_name)):
+    if refusal := framework.refusal(str(ctx.info_name)):
         raise Failure(refusal)
-    ctx.meta["traindx.framework"] = found.name
+    ctx.meta["traindx.framework"] = framework.name
     if not quiet() and not ctx.params.get("as_json") and place().speaks:
-        say(f"traindx: {found.line}")
+        say(f"traindx: {framework.line}")
 
 
 def seconds(text: str) -> float:

@@ -14,15 +14,15 @@ from traindx.report.text import lasting, visible
 
 
 class Moving:
-    """The moving line stands on standard error, where that is a terminal; the lines that stay do not.
+    """The moving line goes to standard error, if that is a terminal; the lines that stay do not.
 
     With `--quiet` there is neither, but for what is the `answer` itself.
     """
 
     def __init__(self) -> None:
         self.screen = screen()
-        shown = not quiet() and sys.stderr is not None and sys.stderr.isatty()
-        self._status = Status(1) if shown else None
+        is_shown = not quiet() and sys.stderr is not None and sys.stderr.isatty()
+        self._status = Status(1) if is_shown else None
         self._began = time.monotonic()
 
     def draw(self, text: str) -> None:
@@ -43,3 +43,24 @@ class Moving:
     def close(self) -> None:
         if self._status is not None:
             self._status.clear()
+
+
+class ExperimentProgress:
+    """Shows what experiments report: lines that stay, and one that moves; with `quiet` only that one."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._moving = Moving()
+        self._screen = self._moving.screen
+        self._activity = ""
+
+    def doing(self, text: str) -> None:
+        """What takes a while now."""
+        self._activity = text
+        self._draw()
+
+    def close(self) -> None:
+        self._moving.close()
+
+    def _draw(self) -> None:
+        self._moving.draw(self._activity or "trying")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ProveProgress(TreatProgress):
-    """Hears what a race does and says it."""
+    """Shows the progress of a race."""
 
     def _first(self, outcome: Outcome, shortened: str) -> Iterator[Block]:
         length = f"; then {shortened}" if shortened else ""

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from traindx.cli import note, say
-from traindx.cli._options import Command, map_option, set_option, stacked
+from traindx.cli._options import Command, json_option, map_option, set_option, stacked
 from traindx.cli._output import (
-    cannot_write,
     exists_already,
     not_read,
     print_document,
@@ -23,6 +22,7 @@ from traindx.cli._output import (
     refuse_logs,
     screen,
     write_text,
+    writing,
 )
 from traindx.report.text import count, visible
 
@@ -48,7 +48,7 @@ class Report(Protocol):
 def output_options(schema: str, page: str, plots: str) -> Callable[[Command], Command]:
     """Where a report goes, and the thresholds that count for it."""
     return stacked(
-        click.option("--json", "as_json", is_flag=True, help=f"Print JSON (schema {schema})."),
+        json_option(schema),
         click.option("--md", metavar="FILE", help="Write a Markdown report; '-' prints it."),
         click.option("--html", metavar="FILE", help=f"Write one self-contained page with {page} curves."),
         click.option("--plots", metavar="DIR", help=plots),
@@ -86,8 +86,8 @@ class Outputs:
             raise click.UsageError("--json and --md - both write to standard output; give --md a file name.")
         if chosen.html == "-":
             raise click.UsageError("--html writes a page of some megabytes; give it a file name.")
-        drawn = [os.path.join(chosen.plots, picture)] if picture and chosen.plots is not None else []
-        paths = [*chosen.files, *drawn]
+        pictures = [os.path.join(chosen.plots, picture)] if picture and chosen.plots is not None else []
+        paths = [*chosen.files, *pictures]
         if len({os.path.realpath(path) for path in paths}) < len(paths):
             raise click.UsageError("two of the reports name the same file; give each its own.")
         for path in paths:
@@ -126,19 +126,17 @@ class Outputs:
         import shutil
         from tempfile import TemporaryDirectory
 
-        try:
+        with writing(str(folder)):
             folder.mkdir(parents=True, exist_ok=True)
             with TemporaryDirectory() as scratch:
-                drawn = report.plots(Path(scratch))
-                targets = [folder / path.relative_to(scratch) for path in drawn]
-                taken = next((target for target in targets if target.exists() and not self.force), None)
-                if taken is not None:
-                    raise exists_already(str(taken))
-                for path, target in zip(drawn, targets, strict=True):
+                pictures = report.plots(Path(scratch))
+                targets = [folder / path.relative_to(scratch) for path in pictures]
+                existing = next((target for target in targets if target.exists() and not self.force), None)
+                if existing is not None:
+                    raise exists_already(str(existing))
+                for path, target in zip(pictures, targets, strict=True):
                     target.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(path, target)
-        except OSError as error:
-            raise cannot_write(str(folder), error) from None
         note(f"Wrote {count(len(targets), 'PNG')} to {folder}")
 
 

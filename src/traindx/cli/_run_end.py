@@ -111,8 +111,8 @@ class _Say:
 
             lines = [
                 line
-                for one in diagnoses
-                for line in render_diagnosis(one, everything=self._everything, screen=screen())
+                for diagnosis in diagnoses
+                for line in render_diagnosis(diagnosis, everything=self._everything, screen=screen())
             ]
         if lines:
             self._print("\n" + "\n".join(lines) + "\n")
@@ -152,16 +152,20 @@ def _check_data(orders: Orders, say: _Say) -> None:
 
 def data_line(facts: Mapping[str, Any]) -> str:
     """`checked 2 data files in 1.4 s: train.csv, val.csv`; empty where there are none."""
-    names = [visible(str(one.get("name", "")), 60) for one in facts.get("data_files", ()) if "why" not in one]
+    names = [
+        visible(str(data_file.get("name", "")), 60)
+        for data_file in facts.get("data_files", ())
+        if "why" not in data_file
+    ]
     if not names:
         return ""
     checked = facts.get("data_checked", {})
-    shown = ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
+    listed = ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
     count = f"{len(names)} data file{'s' if len(names) > 1 else ''}"
-    left = len(checked.get("left_out", ()))
+    omitted = len(checked.get("left_out", ()))
     folder = visible(str(facts.get("recording", "")))
-    more = f" ({left} checks left out for want of time; to make them: traindx check {folder})"
-    return f"checked {count} in {checked.get('seconds', 0):.1f} s: {shown}{more if left else ''}"
+    further = f" ({omitted} checks left out for want of time; to make them: traindx check {folder})"
+    return f"checked {count} in {checked.get('seconds', 0):.1f} s: {listed}{further if omitted else ''}"
 
 
 def _diagnosed(folder: str) -> tuple[Reading, list[Diagnosis]]:
@@ -173,23 +177,19 @@ def _diagnosed(folder: str) -> tuple[Reading, list[Diagnosis]]:
 
 
 def _write_reports(orders: Orders, diagnoses: Sequence[Diagnosis], reading: Reading, say: _Say) -> None:
-    from traindx.cli._output import cannot_write
+    from traindx.cli._output import writing
 
     if orders.json is not None:
         from traindx.report.diagnosis_json import diagnosis_document
 
-        try:
+        with writing(orders.json):
             Path(orders.json).write_bytes(diagnosis_document(diagnoses, reading.skipped) + b"\n")
-        except OSError as error:
-            raise cannot_write(orders.json, error) from None
         say.line(f"wrote {visible(orders.json)}")
     if orders.html is not None:
         from traindx.report.diagnosis import write_html
 
-        try:
+        with writing(orders.html):
             write_html(diagnoses, Path(orders.html))
-        except OSError as error:
-            raise cannot_write(orders.html, error) from None
         say.line(f"wrote {visible(orders.html)}")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from traindx.cli import say
-from traindx.cli._output import cannot_write
+from traindx.cli._output import writing
 from traindx.core.free_names import numbered
 from traindx.report.text import visible
 
@@ -68,11 +68,8 @@ class Kept:
         from traindx.interview.answer_files import document, written
 
         data = document(self._interview, plan=self.plan, started_from=self._started_from)
-        try:
-            with open(place, "wb") as file:
-                file.write(written(data, place).encode("utf-8", "replace"))
-        except OSError as error:
-            raise cannot_write(place, error) from None
+        with writing(place), open(place, "wb") as file:
+            file.write(written(data, place).encode("utf-8", "replace"))
 
 
 def _free_name() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from traindx.cli._progress_line import Moving
+from traindx.cli._progress_line import ExperimentProgress
 from traindx.report.document import Block, Labelled
 from traindx.report.text import count, lasting, percent, visible
 from traindx.report.to_terminal import lines
@@ -22,52 +22,38 @@ _CANDIDATES_SHOWN = 4
 _STYLES = {"helped": "good", "hurt": "red", "no difference": "dim", "cannot tell": "yellow"}
 
 
-class TreatProgress:
-    """Hears what a treatment does and says it; a plan that is all there is gets shown whole.
-
-    With `quiet` only the moving line is left.
-    """
+class TreatProgress(ExperimentProgress):
+    """Shows the progress of a treatment; with nothing but a plan, the whole plan."""
 
     def __init__(self, *, plan_only: bool = False, quiet: bool = False) -> None:
-        self._quiet = quiet
-        self._most = None if plan_only else _CANDIDATES_SHOWN
-        self._moving = Moving()
-        self._screen = self._moving.screen
-        self._done = 0
-        self._doing = ""
+        super().__init__(quiet=quiet)
+        self._names_most = None if plan_only else _CANDIDATES_SHOWN
+        self._runs_done = 0
 
     def __call__(self, kind: str, facts: Mapping[str, Any]) -> None:
         blocks = list(getattr(self, f"_{kind}", _nothing)(**facts))
         if blocks and not self._quiet:
-            self._moving.say(lines(blocks, self._screen), answer=self._most is None)
+            self._moving.say(lines(blocks, self._screen), answer=self._names_most is None)
         self._draw()
-
-    def doing(self, text: str) -> None:
-        """What takes a while now."""
-        self._doing = text
-        self._draw()
-
-    def close(self) -> None:
-        self._moving.close()
 
     def _draw(self) -> None:
-        done = f"{count(self._done, 'run')} done, " if self._done else ""
-        self._moving.draw(f"{done}{self._doing or 'trying'}")
+        progress = f"{count(self._runs_done, 'run')} done, " if self._runs_done else ""
+        self._moving.draw(f"{progress}{self._activity or 'trying'}")
 
     # One method for each kind of news.
 
     def _progress(self, arm: Arm, steps: int, seconds: float) -> Iterator[Block]:
         of = f" of {arm.steps:,}" if arm.steps else ""
-        self._doing = f"{visible(arm.name, 60)}: {steps:,}{of} steps, {lasting(seconds)}"
+        self._activity = f"{visible(arm.name, 60)}: {steps:,}{of} steps, {lasting(seconds)}"
         yield from ()
 
     def _arm(self, outcome: Outcome) -> Iterator[Block]:
         del outcome
-        self._done += 1
+        self._runs_done += 1
         yield from ()
 
     def _diagnosed(self, diagnosis: Diagnosis, outcome: Outcome) -> Iterator[Block]:
-        self._doing = "planning"
+        self._activity = "planning"
         took = f"{outcome.steps:,} {outcome.unit} in {lasting(outcome.seconds)}"
         yield Labelled("observed", f"{took}: {outcome.ended}")
         if outcome.ended == "crashed":
@@ -91,9 +77,9 @@ class TreatProgress:
     ) -> Iterator[Block]:
         for course in plan:
             names = [candidate.name for candidate in course.candidates]
-            shown = names[: self._most]
-            more = f"; {len(names) - len(shown)} more" if len(names) > len(shown) else ""
-            changes = "; ".join(shown) + more
+            first_names = names[: self._names_most]
+            further = f"; {len(names) - len(first_names)} more" if len(names) > len(first_names) else ""
+            changes = "; ".join(first_names) + further
             if not names:
                 changes = (
                     f"by hand: {course.instructions[0][1].text}"
@@ -106,12 +92,12 @@ class TreatProgress:
         first = next((course for course in plan if course.candidates), None)
         if first is not None:
             share = horizon / max(1, length)
-            least, most = 1 + share, len(first.candidates) * share + 1 + 4 * share
+            least, largest = 1 + share, len(first.candidates) * share + 1 + 4 * share
             seconds = outcome.seconds
             yield Labelled(
                 "cost",
-                f"{horizon:,} of {length:,} {outcome.unit} a trial; about {least:.1f} to {most:.1f} more "
-                f"trainings ({lasting(least * seconds)} to {lasting(most * seconds)}) for the first cause",
+                f"{horizon:,} of {length:,} {outcome.unit} a trial; about {least:.1f} to {largest:.1f} more "
+                f"trainings ({lasting(least * seconds)} to {lasting(largest * seconds)}) for the first cause",
             )
 
     def _tried(self, trial: Trial) -> Iterator[Block]:
@@ -120,7 +106,7 @@ class TreatProgress:
 
     def _edited(self, edited: Any, winner: Trial) -> Iterator[Block]:
         del winner
-        self._doing = "running the edited script"
+        self._activity = "running the edited script"
         yield Labelled("edit", edited.text)
 
     def _proven(self, proof: Any) -> Iterator[Block]:

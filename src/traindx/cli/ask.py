@@ -54,7 +54,7 @@ def command(path: str | None, **options: Any) -> None:
     """
     outputs = Outputs.checked(options)
     save, script, answers = options["save"], options["script"], options["answers"]
-    if save is not None and os.path.lexists(save) and not outputs.force and not _same(save, answers):
+    if save is not None and os.path.lexists(save) and not outputs.force and not _same_file(save, answers):
         raise exists_already(save)
     from traindx.interview.session import Interview
 
@@ -62,12 +62,12 @@ def command(path: str | None, **options: Any) -> None:
     outputs.refuse_logs([interview.base.run])
     if save is not None:
         refuse_logs(save, [interview.base.run])
-        if _same(save, script):
+        if _same_file(save, script):
             raise Failure(f"{visible(save)} is the script that was read. Choose another name.")
     plan = _known_answers(interview, options["symptoms"], answers)
     asks = not outputs.as_json and outputs.md != "-"
     asks = asks and ((answers is None and options["symptoms"] is None) or on_a_terminal())
-    keep = Kept(interview, save, plan, [one for one in (path, script) if one])
+    keep = Kept(interview, save, plan, [source for source in (path, script) if source])
     plan = _interviewed(interview, keep, plan) if asks else plan
     keep.plan = plan
     keep.now()
@@ -111,8 +111,8 @@ class InterviewReport:
         from traindx.report.diagnosis import render_diagnosis
         from traindx.report.interview import afterwards
 
-        shown = render_diagnosis(self.diagnosis, everything=self.everything, screen=out)
-        return ["", *shown, *afterwards(self.interview, self.diagnosis, self.plan, self.steps, out)]
+        report_lines = render_diagnosis(self.diagnosis, everything=self.everything, screen=out)
+        return ["", *report_lines, *afterwards(self.interview, self.diagnosis, self.plan, self.steps, out)]
 
     def markdown(self) -> str:
         from traindx.report.to_markdown import markdown
@@ -217,5 +217,5 @@ def _known_answers(interview: Interview, symptoms: str | None, answers: str | No
     return answer_file.plan or plan
 
 
-def _same(one: str, other: str | None) -> bool:
-    return other is not None and os.path.realpath(one) == os.path.realpath(other)
+def _same_file(first: str, second: str | None) -> bool:
+    return second is not None and os.path.realpath(first) == os.path.realpath(second)

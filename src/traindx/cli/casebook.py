@@ -26,7 +26,7 @@ def command(words: tuple[str, ...], as_json: bool, folder: str) -> None:
     if not os.path.exists(path):
         raise Failure(f"there is no {visible(str(path))} yet: 'traindx treat train.py' writes it.")
     try:
-        known, damaged = read(folder)
+        all_entries, damaged = read(folder)
     except OSError as error:
         why = (error.strerror or type(error).__name__).lower()
         raise Failure(
@@ -35,7 +35,7 @@ def command(words: tuple[str, ...], as_json: bool, folder: str) -> None:
     if damaged:
         lines = count(damaged, "line")
         say(f"Warning: {path}: {lines} torn or foreign, passed over.")
-    entries = search(known, words)
+    entries = search(all_entries, words)
     if as_json:
         from dataclasses import asdict
 

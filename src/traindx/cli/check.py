@@ -63,8 +63,8 @@ def command(targets: tuple[str, ...], **options: Any) -> None:
     if options["curvature"]:
         note("Measuring the curvature takes about 150 passes over two batches.")
     try:
-        asked = {name: options[name] for name in _ASKED}
-        run = run_of(CheckRequest(targets, target_column=options["target"], **asked))
+        limits = {name: options[name] for name in _ASKED}
+        run = run_of(CheckRequest(targets, target_column=options["target"], **limits))
     except Unreadable as error:
         raise Failure(f"{visible(str(error), 400).rstrip('.')}.") from None
     outputs.refuse_logs([run])

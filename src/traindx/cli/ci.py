@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx.cli import Failure, say
-from traindx.cli._options import budget_option, jobs_option
+from traindx.cli._options import budget_option, jobs_option, json_option
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _default_base() -> str:
 @budget_option("10m")
 @jobs_option
 @click.option("--md", metavar="FILE", help="Write the comment there instead of printing it.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/ci/1).")
+@json_option("traindx/ci/1")
 @click.option(
     "--annotations/--no-annotations",
     default=None,
@@ -75,10 +75,10 @@ def command(program: tuple[str, ...], as_module: bool, **options: Any) -> None:
         from traindx.cli._output import check_place
 
         check_place(Path(options["md"]), "--md")
-    found, base = find_program(program, as_module), options["base"] or _default_base()
-    script = script_of_program(found)
-    proved = _proved(found, script, base, seconds(options["time_budget"]), options)
-    checked = _checked(found, script, base, proved)
+    found_program, base = find_program(program, as_module), options["base"] or _default_base()
+    script = script_of_program(found_program)
+    proved = _proved(found_program, script, base, seconds(options["time_budget"]), options)
+    checked = _checked(found_program, script, base, proved)
     _write(checked, options)
     if checked.failed:
         raise SystemExit(1)
@@ -120,15 +120,19 @@ def _checked(program: Program, script: Script | None, base: str, proved: Proved 
 
     diagnosis = _diagnosis(proved, script)
     new = proved.best.new_problems if proved is not None else ()
-    found = noted_lines(diagnosis, new, _linted(program), root_of(os.getcwd()))
-    return Checked(base, program.typed, proved, diagnosis, tuple(found))
+    annotations = noted_lines(diagnosis, new, _linted(program), root_of(os.getcwd()))
+    return Checked(base, program.typed, proved, diagnosis, tuple(annotations))
 
 
 def _diagnosis(proved: Proved | None, script: Script | None) -> Diagnosis | None:
     """That of the new version's first run."""
     from traindx.experiment.arm_diagnosis import examined
 
-    run = next((one.run for one in proved.best.outcomes if one.run is not None), None) if proved else None
+    run = (
+        next((outcome.run for outcome in proved.best.outcomes if outcome.run is not None), None)
+        if proved
+        else None
+    )
     return examined(run, script) if run is not None else None
 
 
@@ -143,7 +147,7 @@ def _linted(program: Program) -> Linted | None:
 
 
 def _write(checked: Checked, options: dict[str, Any]) -> None:
-    from traindx.cli._output import cannot_write, print_document, print_lines
+    from traindx.cli._output import print_document, print_lines, writing
     from traindx.report.json_text import json_document
     from traindx.report.pull_request import checked_dict, comment
 
@@ -156,10 +160,8 @@ def _write(checked: Checked, options: dict[str, Any]) -> None:
     elif options["md"] is None:
         print_lines(text)
     if mark:
-        print_lines("".join(f"{one.command}\n" for one in checked.annotations))
+        print_lines("".join(f"{annotation.command}\n" for annotation in checked.annotations))
     if options["md"] is not None:
-        try:
+        with writing(options["md"]):
             Path(options["md"]).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise cannot_write(options["md"], error) from None
         say(f"Wrote {visible(options['md'])}")

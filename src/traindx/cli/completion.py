@@ -26,8 +26,8 @@ def command(ctx: click.Context, shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    found = get_completion_class(shell)
-    if found is None:
+    completion_class = get_completion_class(shell)
+    if completion_class is None:
         raise Failure(f"click knows no completion for {shell}.")
     root = ctx.find_root()
-    print_lines(found(root.command, {}, "traindx", COMPLETE_VARIABLE).source().strip() + "\n")
+    print_lines(completion_class(root.command, {}, "traindx", COMPLETE_VARIABLE).source().strip() + "\n")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx.cli import Failure, note, say
-from traindx.cli._options import budget_option, set_option
+from traindx.cli._options import budget_option, json_option, set_option
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ class Ordered(click.Command):
         if not words or not words[0].startswith("-") or _is_program(path, ctx.params["as_module"]):
             return rest
         # Options first; what follows them is the program.
-        own = args[: len(args) - len(words) - 1]
+        own_args = args[: len(args) - len(words) - 1]
         ctx.params.clear()
-        super().parse_args(ctx, [*own, *words, path])
+        super().parse_args(ctx, [*own_args, *words, path])
         if ctx.params["words"]:
             ctx.params["words"] = (ctx.params["path"], *ctx.params["words"][:-1])
         ctx.params["path"] = path
@@ -89,7 +89,7 @@ def _is_program(path: str, as_module: bool) -> bool:
 @click.option("--dry-run", is_flag=True, help="Print the experiments there are, and stop.")
 @click.option("--yes", is_flag=True, help="Run what a recording names though you did not record it here.")
 @click.option("--save", is_flag=True, help=f"Keep the result with the recording ({_SAVED}).")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/confirmation/1).")
+@json_option("traindx/confirmation/1")
 @click.option("-a", "--all", "everything", is_flag=True, help="Every cause in full at the end.")
 @set_option
 @click.argument("path", metavar="RECORDING|LOG|SCRIPT")
@@ -224,7 +224,7 @@ def _confirm(
 
 
 def _print_result(confirmed: Confirmed, program: Program, path: str, options: dict[str, Any]) -> None:
-    from traindx.cli._output import cannot_write, print_document, print_lines, screen
+    from traindx.cli._output import print_document, print_lines, screen, writing
     from traindx.report.confirmation import ending
     from traindx.report.confirmation_json import confirmation_dict
     from traindx.report.json_text import json_document
@@ -236,8 +236,6 @@ def _print_result(confirmed: Confirmed, program: Program, path: str, options: di
         print_lines("\n".join(ending(confirmed, options["everything"], screen())) + "\n")
     if options["save"]:
         target = Path(path) / _SAVED
-        try:
+        with writing(str(target)):
             target.write_bytes(json_document(document))
-        except OSError as error:
-            raise cannot_write(str(target), error) from None
         note(f"Wrote {target!s}")

@@ -84,8 +84,8 @@ class DiagnosisReport:
         from traindx.report.triage import triage
 
         if len(self.diagnoses) == 1:
-            shown = render_diagnosis(self.diagnoses[0], everything=self.everything, screen=out)
-            return [*shown, *remembered(self.diagnoses[0], out)]
+            report_lines = render_diagnosis(self.diagnoses[0], everything=self.everything, screen=out)
+            return [*report_lines, *remembered(self.diagnoses[0], out)]
         lines = triage(self.diagnoses, out, everything=self.everything)
         for diagnosis in worst_first(self.diagnoses) if self.everything else ():
             lines += ["", "", *render_diagnosis(diagnosis, everything=False, screen=out)]

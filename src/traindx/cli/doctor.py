@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from traindx.cli import Failure
+from traindx.cli._options import json_option
 from traindx.cli._output import print_document, print_lines, screen
 from traindx.report.text import count, visible
 
@@ -23,7 +24,7 @@ _WORDS = {"ok": "ok", "note": "note", "problem": "PROBLEM", "not_checked": "not 
 
 @click.command(short_help="Find out what of this machine will slow or spoil a training.")
 @click.argument("script", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/doctor/1).")
+@json_option("traindx/doctor/1")
 @click.option("-a", "--all", "everything", is_flag=True, help="Show what is in order, too.")
 @click.option(
     "--timeout",

@@ -27,22 +27,22 @@ def command(ids: tuple[str, ...], as_json: bool) -> None:
     from traindx.report import change_pages, check_pages
     from traindx.report.pages import markdown
 
-    found: list[tuple[str, str, str]] = []
+    found_pages: list[tuple[str, str, str]] = []
     for id in ids:
         name = _spelled(id)
         pages = [(page.id, page.kind, markdown(page)) for page in pages_of(name)]
-        others = {"change": change_pages.page_of(name), "check": check_pages.page_of(name)}
-        pages += [(name, kind, page) for kind, page in others.items() if page is not None]
+        other_pages = {"change": change_pages.page_of(name), "check": check_pages.page_of(name)}
+        pages += [(name, kind, page) for kind, page in other_pages.items() if page is not None]
         if not pages:
             raise _unknown(id)
-        found += pages
+        found_pages += pages
     if as_json:
         from traindx.report.json_text import json_bytes
 
-        rows = [{"id": id, "kind": kind, "markdown": text} for id, kind, text in found]
+        rows = [{"id": id, "kind": kind, "markdown": text} for id, kind, text in found_pages]
         print_document(json_bytes({"schema": "traindx/pages/1", "pages": rows}))
         return
-    texts = [text for _, _, text in found]
+    texts = [text for _, _, text in found_pages]
     print_lines(_rendered(texts) if _for_eyes() else "\n".join(texts))
 
 

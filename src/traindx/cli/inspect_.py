@@ -61,10 +61,10 @@ def command(
 
 def read_runs(paths: tuple[str, ...], maps: tuple[str, ...]) -> Reading:
     """The runs below the paths, columns named as the settings file and --map say."""
-    wanted = mapping(maps)
+    column_names = mapping(maps)
     from traindx.engine import read
 
-    reading = read(*paths, mapping=wanted)
+    reading = read(*paths, mapping=column_names)
     if maps:
         from traindx.cli._errors import warn_unused_maps
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from traindx.cli import Failure, note, say
-from traindx.cli._options import set_option
-from traindx.cli._output import cannot_write, print_document, print_lines, screen
+from traindx.cli._options import json_option, set_option
+from traindx.cli._output import print_document, print_lines, screen, writing
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Find mistakes in training scripts without running them.")
 @click.argument("paths", metavar="FILE...|DIR...", nargs=-1, required=True)
 @click.option("--fix", is_flag=True, help="Make the edits that are safe; show the others.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/diagnosis/1).")
+@json_option("traindx/diagnosis/1")
 @click.option("--sarif", "sarif_out", metavar="FILE", help="Write SARIF 2.1.0; '-' prints it.")
 @set_option
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when something was found.")
@@ -54,7 +54,7 @@ def command(
         print_lines("\n".join(render_lint(linted, len(unread), screen())) + "\n")
     if sarif_out is not None:
         _write_sarif(linted, sarif_out)
-    if not exit_zero and any(one.calls_for_action for one in linted):
+    if not exit_zero and any(script.calls_for_action for script in linted):
         ctx.exit(1)
 
 
@@ -67,8 +67,8 @@ def _lint(paths: Sequence[str], fix: bool) -> tuple[list[Linted], list[tuple[str
     try:
         linted, unread = lint_all(paths, thresholds)
         if fix:
-            fixed = _fix([one.path for one in linted if one.findings], thresholds)
-            linted = lint_all([one.path for one in linted], thresholds)[0] if fixed else linted
+            fixed = _fix([script.path for script in linted if script.findings], thresholds)
+            linted = lint_all([script.path for script in linted], thresholds)[0] if fixed else linted
     except Unreadable as error:
         raise Failure(f"{visible(str(error), 300)}. Give a Python training script or a folder.") from None
     if not linted and not unread:
@@ -84,13 +84,11 @@ def _fix(paths: Sequence[str], thresholds: Thresholds) -> int:
 
     fixed = 0
     for path in paths:
-        try:
-            done = fix(path, thresholds)
-        except OSError as error:
-            raise cannot_write(path, error) from None
-        fixed += done
-        if done:
-            say(f"Fixed {path}: {done} of what was found.")
+        with writing(path):
+            fixed_in_file = fix(path, thresholds)
+        fixed += fixed_in_file
+        if fixed_in_file:
+            say(f"Fixed {path}: {fixed_in_file} of what was found.")
     return fixed
 
 
@@ -99,22 +97,19 @@ def _print_json(linted: Sequence[Linted], unread: Sequence[tuple[str, str]]) -> 
     from traindx.engine import diagnose_script
     from traindx.report.diagnosis_json import diagnosis_document
 
-    diagnoses = [diagnose_script(one.path) for one in linted]
+    diagnoses = [diagnose_script(script.path) for script in linted]
     print_document(diagnosis_document(diagnoses, [Note(path, why) for path, why in unread]))
 
 
 def _write_sarif(linted: Sequence[Linted], out: str) -> None:
     from traindx.report.sarif import sarif_document
 
-    document = sarif_document([finding for one in linted for finding in one.findings])
+    document = sarif_document([finding for script in linted for finding in script.findings])
     if out == "-":
         print_document(document)
         return
-    if any(os.path.realpath(out) == os.path.realpath(one.path) for one in linted):
+    if any(os.path.realpath(out) == os.path.realpath(script.path) for script in linted):
         raise Failure(f"{visible(out)} is one of the scripts that were read. Choose another name.")
-    try:
-        with open(out, "wb") as file:
-            file.write(document + b"\n")
-    except OSError as error:
-        raise cannot_write(out, error) from None
+    with writing(out), open(out, "wb") as file:
+        file.write(document + b"\n")
     note(f"Wrote {out}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from traindx.cli._options import json_option
 from traindx.cli._output import print_document, print_lines, screen
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _GROUPED_BY = {"detectors": "area", "checks": "group"}
     short_help="List causes, symptoms, detectors, remedies, changes, checks, thresholds or sheets."
 )
 @click.argument("kind", metavar="|".join(KINDS), type=click.Choice([*KINDS, *_OLD_NAMES]))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/list/1).")
+@json_option("traindx/list/1")
 def command(kind: str, as_json: bool) -> None:
     """List what traindx knows, one line each; 'traindx explain ID' shows the page.
 

@@ -141,11 +141,11 @@ class Progress:
         from traindx.cli._progress_line import Moving
 
         self._moving = Moving()
-        self._what = ""
+        self._arm_label = ""
         self._arms: dict[str, tuple[int, int]] = {}
 
-    def begin(self, what: str, arms: Sequence[Arm]) -> None:
-        self._what = what
+    def begin(self, label: str, arms: Sequence[Arm]) -> None:
+        self._arm_label = label
         self._arms = {arm.name: (0, arm.steps or 0) for arm in arms}
         self._draw()
 
@@ -158,8 +158,8 @@ class Progress:
         self._moving.close()
 
     def _draw(self) -> None:
-        done, of = (sum(pair[at] for pair in self._arms.values()) for at in (0, 1))
-        self._moving.draw(f"{self._what}: {done:,} of {of:,} steps")
+        steps_done, of = (sum(pair[at] for pair in self._arms.values()) for at in (0, 1))
+        self._moving.draw(f"{self._arm_label}: {steps_done:,} of {of:,} steps")
 
 
 def _print_answer(
@@ -170,15 +170,13 @@ def _print_answer(
     outside: dict[str, list[str]] | None,
 ) -> None:
     """The answer; as JSON, with what the script did outside its copies, where that is given."""
-    from traindx.cli._output import cannot_write, print_document, print_lines, screen
+    from traindx.cli._output import print_document, print_lines, screen, writing
 
     if plot is not None and answer.curve is not None:
         from traindx.report.lr_range import write_range_plot
 
-        try:
+        with writing(str(plot)):
             write_range_plot(answer, plot, name=name)
-        except OSError as error:
-            raise cannot_write(str(plot), error) from None
     if outside is not None:
         from traindx.report.lr_json import range_document
 

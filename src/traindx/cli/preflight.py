@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx.cli import Failure
-from traindx.cli._options import budget_option, jobs_option, program_command, set_option
+from traindx.cli._options import budget_option, jobs_option, json_option, program_command, set_option
 from traindx.cli._output import print_document, print_lines, screen
 from traindx.cli._programs import find_program, script_of_program, seconds, workshop
 from traindx.cli._progress_line import Moving
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 )
 @budget_option("5m")
 @jobs_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/preflight/1).")
+@json_option("traindx/preflight/1")
 @set_option
 def command(as_module: bool, program: tuple[str, ...], **options: Any) -> None:
     """Check an unmodified training script before the long run: pass, fail or not judged, with numbers.
@@ -68,9 +68,9 @@ def _checklist(
     source, line = script_of_program(program), Moving()
     steps_done: dict[str, int] = {}
 
-    def progress(arm: Arm, done: int, spent: float) -> None:
+    def progress(arm: Arm, steps_of_arm: int, spent: float) -> None:
         del spent
-        steps_done[arm.name] = done
+        steps_done[arm.name] = steps_of_arm
         line.draw(", ".join(f"{name}: {count:,} steps" for name, count in list(steps_done.items())[-2:]))
 
     try:

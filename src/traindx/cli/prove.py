@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx.cli import Failure, note
-from traindx.cli._options import budget_option, jobs_option, program_command
+from traindx.cli._options import budget_option, jobs_option, json_option, program_command
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @click.option("--sure", is_flag=True, help="For a publication: 6 to 16 pairs, 1 % risk of a wrong sign.")
 @budget_option("30m")
 @jobs_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (schema traindx/proof/1).")
+@json_option("traindx/proof/1")
 @click.option("--md", metavar="FILE", help="Write the answer as Markdown.")
 @click.option("--plot", metavar="FILE", help="Draw the curves of both versions.")
 @click.option("--force", is_flag=True, help="Let --md and --plot replace files.")
@@ -62,15 +62,15 @@ def command(program: tuple[str, ...], as_module: bool, **options: Any) -> None:
     from traindx.cli._programs import find_program, script_of_program, seconds
     from traindx.cli._proving import race
 
-    found = find_program(program, as_module)
+    found_program = find_program(program, as_module)
     budget, rule = seconds(options["time_budget"]), _rule(options)
     for name in ("md", "plot"):
         _check_target(options[name], f"--{name}", options["force"])
     with tempfile.TemporaryDirectory(prefix="traindx-versions-") as store:
-        script = script_of_program(found)
-        before, candidates = _versions(found, script, options, Path(store))
-        proved = race(found, script, before, candidates, budget, rule, options)
-    _report(proved, found, options)
+        script = script_of_program(found_program)
+        before, candidates = _versions(found_program, script, options, Path(store))
+        proved = race(found_program, script, before, candidates, budget, rule, options)
+    _report(proved, found_program, options)
     if proved.best.answer != "better":
         raise SystemExit(1)
 
@@ -113,7 +113,7 @@ def _versions(
             "nothing to compare with. Give a change: --with fixed.py, --patch fix.diff, --base main, "
             "--args '--lr 0.001', --set lr=1e-3, --file old.csv=new.csv or --drop 'site == 2'."
         )
-    names = [one.name for one in candidates]
+    names = [candidate.name for candidate in candidates]
     if len(set(names)) < len(names):
         raise Failure("two versions have the same name: give each change once, in files of different names.")
     return before, candidates
@@ -151,7 +151,7 @@ def _from_git(options: Mapping[str, Any], store: Path) -> tuple[Version, Version
 
 
 def _report(proved: Proved, program: Program, options: Mapping[str, Any]) -> None:
-    from traindx.cli._output import cannot_write, print_document, print_lines, screen
+    from traindx.cli._output import print_document, print_lines, screen, writing
     from traindx.report.json_text import json_document
     from traindx.report.proof import proof_blocks, proof_dict, proof_document
     from traindx.report.to_markdown import markdown
@@ -161,7 +161,7 @@ def _report(proved: Proved, program: Program, options: Mapping[str, Any]) -> Non
         print_document(json_document(proof_dict(proved, program.typed)))
     else:
         print_lines("\n".join(["", *lines(proof_blocks(proved), screen())]) + "\n")
-    try:
+    with writing(options["md"] or options["plot"]):
         if options["md"] is not None:
             Path(options["md"]).write_text(markdown(proof_document(proved, program.typed)), encoding="utf-8")
             note(f"Wrote {visible(options['md'])}")
@@ -171,5 +171,3 @@ def _report(proved: Proved, program: Program, options: Mapping[str, Any]) -> Non
 
             write_comparison_plot(compared_runs(proved), Path(options["plot"]), title=program.typed)
             note(f"Wrote {visible(options['plot'])}")
-    except OSError as error:
-        raise cannot_write(options["md"] or options["plot"], error) from None

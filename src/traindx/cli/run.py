@@ -31,8 +31,8 @@ class Untouched(click.Command):
         words = list(args)
         rest = super().parse_args(ctx, args)
         program = ctx.params.get("program") or ()
-        own = words[: len(words) - len(program)]
-        ctx.meta["traindx.options"] = tuple(word for word in own if word not in ("-m", "--"))
+        own_words = words[: len(words) - len(program)]
+        ctx.meta["traindx.options"] = tuple(word for word in own_words if word not in ("-m", "--"))
         return rest
 
 
@@ -109,11 +109,11 @@ def command(
     afterwards: list[Callable[[], None]] | None = ctx.find_root().obj
     if afterwards is None:
         raise Failure("a program can be run only by the command 'traindx' itself.")
-    found = find_program(program, as_module)
+    found_program = find_program(program, as_module)
     _check_reports(json_out, html_out, force)
     try:
         planned = launch.plan(
-            found,
+            found_program,
             out,
             budget=budget,
             steps=steps,

@@ -39,28 +39,26 @@ def command(
         page, number = behind(read_brief(path, 1200, options), handle)
     except UnknownHandle as error:
         raise Failure(visible(str(error), 300)) from None
-    known = brief_dict(page) if number is None else fact_dict(page, number)
+    document = brief_dict(page) if number is None else fact_dict(page, number)
     if json_out == "-":
-        print_document(json_document(known))
+        print_document(json_document(document))
     else:
-        shown = page.lines() if number is None else fact_lines(page, number, screen())
-        print_lines("\n".join(shown) + "\n")
+        text_lines = page.lines() if number is None else fact_lines(page, number, screen())
+        print_lines("\n".join(text_lines) + "\n")
         if json_out is not None:
-            write_document(json_out, json_document(known), page, force=force)
+            write_document(json_out, json_document(document), page, force=force)
     if png is not None:
         _draw(page, number, handle, png, force=force)
 
 
 def _draw(page: Any, number: int | None, handle: str, png: str, *, force: bool) -> None:
-    from traindx.cli._output import cannot_write, exists_already
+    from traindx.cli._output import exists_already, writing
     from traindx.report.brief.behind import write_fact_picture
 
     if os.path.lexists(png) and not force:
         raise exists_already(png)
-    try:
-        drawn = number is not None and write_fact_picture(page, number, Path(png))
-    except OSError as error:
-        raise cannot_write(png, error) from None
-    if not drawn:
+    with writing(png):
+        has_picture = number is not None and write_fact_picture(page, number, Path(png))
+    if not has_picture:
         raise Failure(f"{visible(handle, 20)} has no curve and no layer to draw; leave out --png.")
     note(f"Wrote {visible(png)}")

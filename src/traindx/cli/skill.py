@@ -56,11 +56,11 @@ def show_skill(name: str, everything: bool, as_json: bool) -> None:
     Exit code: 0 when it was shown, 2 when there is none of that name.
     """
     texts = _texts(name)
-    shown = texts if everything or "SKILL.md" not in texts else {"SKILL.md": texts["SKILL.md"]}
+    shown_texts = texts if everything or "SKILL.md" not in texts else {"SKILL.md": texts["SKILL.md"]}
     if as_json:
         _print_json([{"name": name, "path": path, "text": text} for path, text in texts.items()])
     else:
-        print_lines("\n".join(shown.values()))
+        print_lines("\n".join(shown_texts.values()))
 
 
 def _texts(name: str) -> dict[str, str]:
@@ -104,32 +104,34 @@ def install_skills(
 
     Exit code: 0 when all is installed, 1 when a file of yours was kept, 2 when it could not be done.
     """
-    from traindx.skills import names as known
+    from traindx.skills import names as skill_names
     from traindx.skills.install import install, plan
 
     for name in names:
-        if name not in known():
-            raise Failure(f"there is no skill {visible(name, 60)!r}: {', '.join(known())}.")
-    base, rows, kept = Path.home() if user else Path.cwd(), [], False
+        if name not in skill_names():
+            raise Failure(f"there is no skill {visible(name, 60)!r}: {', '.join(skill_names())}.")
+    base, rows, has_kept = Path.home() if user else Path.cwd(), [], False
     for chosen in _chosen(assistants, base, user):
-        one = ASSISTANTS[chosen]
-        texts = plan(one, base, user=user, only=names or known())
+        assistant = ASSISTANTS[chosen]
+        texts = plan(assistant, base, user=user, only=names or skill_names())
         if dry_run:
             rows += [{"for": chosen, "state": "would be written", "path": str(path)} for path in texts]
             continue
         try:
-            done = install(texts, base / one.skills[user], lambda path: force or _asked(path))
+            installed = install(
+                texts, base / assistant.skills[user], lambda path: force or _ask_to_replace(path)
+            )
         except OSError as error:
             raise cannot_write(str(error.filename or base), error) from None
-        rows += _rows(chosen, done)
-        kept = kept or bool(done.kept)
-        call = "/train-debug" if one.commands[user] else one.call.format(name="debug-training")
-        note(f"{one.title}: {call}, or just say what goes wrong.")
+        rows += _rows(chosen, installed)
+        has_kept = has_kept or bool(installed.kept)
+        call = "/train-debug" if assistant.commands[user] else assistant.call.format(name="debug-training")
+        note(f"{assistant.title}: {call}, or just say what goes wrong.")
     if as_json:
         _print_json(rows)
     else:
         print_lines("".join(f"{row['state']:<17} {os.path.relpath(row['path'], base)}\n" for row in rows))
-    if kept:
+    if has_kept:
         say("Kept what you have changed; --force replaces it.")
         raise SystemExit(1)
 
@@ -140,21 +142,21 @@ def _chosen(assistants: tuple[str, ...], base: Path, user: bool) -> list[str]:
         assistants = tuple(name for name in ASSISTANTS if name != "codex")
     there = [
         name
-        for name, one in ASSISTANTS.items()
-        if name not in ("codex", "copilot") and (base / one.skills[user]).parent.is_dir()
+        for name, assistant in ASSISTANTS.items()
+        if name not in ("codex", "copilot") and (base / assistant.skills[user]).parent.is_dir()
     ]
     return list(dict.fromkeys(assistants)) or there or ["agents"]
 
 
-def _asked(path: Path) -> bool:
+def _ask_to_replace(path: Path) -> bool:
     """A yes on a terminal; without one nothing is replaced."""
     if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr is not None and sys.stderr.isatty()):
         return False
     return click.confirm(f"{visible(str(path))} was changed. Replace it?", err=True)
 
 
-def _rows(assistant: str, done: Installed) -> list[dict[str, str]]:
-    states = {"written": done.written, "unchanged": done.unchanged, "kept, changed": done.kept}
+def _rows(assistant: str, installed: Installed) -> list[dict[str, str]]:
+    states = {"written": installed.written, "unchanged": installed.unchanged, "kept, changed": installed.kept}
     return [
         {"for": assistant, "state": state, "path": str(path)}
         for state, paths in states.items()

@@ -163,24 +163,22 @@ def finish(
     treated: Treated, out: Path, options: Mapping[str, Any], good: Sequence[str] = ("healthy", "treated")
 ) -> None:
     """Reports, casebook, the last words, and the exit code: 0 for a good status."""
-    from traindx.cli._output import cannot_write, print_document, print_lines, screen
+    from traindx.cli._output import print_document, print_lines, screen, writing
     from traindx.report.treatment import ending
     from traindx.report.treatment_files import patch_of, write_treatment
     from traindx.report.treatment_json import treatment_document
 
     if treated.status == "unclear" and treated.before is None:
         raise Failure(f"{visible(treated.summary, 400)}")
-    written: list[Path] = []
+    paths: list[Path] = []
     if not options["dry_run"]:
-        try:
-            written = write_treatment(treated, out)
-        except OSError as error:
-            raise cannot_write(str(out), error) from None
+        with writing(str(out)):
+            paths = write_treatment(treated, out)
         _remember(treated, options["only"])
     if options["as_json"]:
         print_document(treatment_document(treated))
     else:
-        print_lines("\n".join(ending(treated, patch_of(treated), written, screen())) + "\n")
+        print_lines("\n".join(ending(treated, patch_of(treated), paths, screen())) + "\n")
     if options["apply_it"]:
         from traindx.cli._apply import apply
 

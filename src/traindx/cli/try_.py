@@ -51,6 +51,6 @@ def command(remedy: str, program: tuple[str, ...], as_module: bool, **options: A
             )
         return [course]
 
-    asked = {"recording": None, "only": remedy, "dry_run": False, "apply_it": False}
-    treated = new_treatment(program, as_module, {**options, **asked}, plan=plan, healthy_too=True)
-    finish(treated, out, {**options, **asked}, good=("healthy", "treated", "improved"))
+    treat_options = {"recording": None, "only": remedy, "dry_run": False, "apply_it": False}
+    treated = new_treatment(program, as_module, {**options, **treat_options}, plan=plan, healthy_too=True)
+    finish(treated, out, {**options, **treat_options}, good=("healthy", "treated", "improved"))

@@ -24,8 +24,8 @@ def compare(
     from traindx.engine import diagnose, read
 
     read_runs: list[Run] = []
-    for one in runs:
-        read_runs += [one] if isinstance(one, Run) else read(one).runs
+    for item in runs:
+        read_runs += [item] if isinstance(item, Run) else read(item).runs
     try:
         return compare(
             subjects(read_runs, [diagnose(run) for run in read_runs]), metric=metric, target=target

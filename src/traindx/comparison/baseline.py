@@ -12,7 +12,7 @@ from traindx.comparison.scores import level_at
 from traindx.comparison.script_diff import CodeDifference, code_difference
 from traindx.comparison.subjects import Subject
 from traindx.core.nouns import SEVERITIES, Diagnosis, Evidence, Finding, Hypothesis, Problem, Severity
-from traindx.core.number_text import short
+from traindx.core.number_text import rounded, short
 from traindx.evidence.case import Curve
 from traindx.knowledge.catalogue import causes, in_the_loss
 
@@ -96,14 +96,14 @@ def _at_onset(problem: Problem, bad: Subject, good: Subject) -> str:
     parts = []
     for name in _CURVES:
         bad_curve, good_curve = bad.curve(name), good.curve(name)
-        both = [c for c in (bad_curve, good_curve) if c is not None and c.axis == bad.run.axis]
-        values = [value for curve in both if (value := _value(curve, step))]
+        curves = [c for c in (bad_curve, good_curve) if c is not None and c.axis == bad.run.axis]
+        values = [value for curve in curves if (value := _value(curve, step))]
         if len(values) == 2:
             parts.append(f"{name} {values[0]} (baseline {values[1]})")
     if not parts:
         return ""
-    named = problem.symptom.replace("_", " ")
-    return f"At {bad.run.axis} {short(step)}, where {named} begins: {', '.join(parts)}."
+    symptom = problem.symptom.replace("_", " ")
+    return f"At {bad.run.axis} {short(step)}, where {symptom} begins: {', '.join(parts)}."
 
 
 def _value(curve: Curve, step: float) -> str:
@@ -115,7 +115,7 @@ def _value(curve: Curve, step: float) -> str:
         return "NaN"
     level = level_at(curve, step) if curve.name != "lr" else None
     if level is not None and level.known:
-        return short(float(f"{level.value:.4g}"))
+        return rounded(level.value, 4)
     return short(curve.at(step)) if len(curve) else "NaN"
 
 
@@ -127,7 +127,7 @@ def _with_finding(problem: Problem, text: str) -> Problem:
 
 
 def _reranked(problem: Problem, bad: Subject, good: Subject, code: CodeDifference | None) -> Problem:
-    """Causes weighed again by what the reference says about each."""
+    """Causes weighed again with the evidence of the reference."""
     weighed: list[tuple[Hypothesis, float]] = []
     for cause in problem.hypotheses:
         evidence = _evidence(cause, bad, good, code)
@@ -148,21 +148,21 @@ def _reranked(problem: Problem, bad: Subject, good: Subject, code: CodeDifferenc
 
 
 def _evidence(cause: Hypothesis, bad: Subject, good: Subject, code: CodeDifference | None) -> list[Evidence]:
-    """What the reference says about one cause; nothing where it cannot say."""
+    """The evidence of the reference about one cause, the strongest first."""
     evidence = [*_settings(cause.cause, bad, good), *_line(cause, bad, code)]
-    return sorted(evidence, key=lambda one: -abs(one.bits))
+    return sorted(evidence, key=lambda item: -abs(item.bits))
 
 
 def _settings(cause: str, bad: Subject, good: Subject) -> list[Evidence]:
     """Of several settings behind a cause those that differ speak; only when none does, the same ones."""
     evidence: list[Evidence] = []
-    same: list[str] = []
+    equal_settings: list[str] = []
     for key, way in causes()[cause].settings.items() if cause in causes() else ():
         bad_value, good_value = bad.settings.get(key), good.settings.get(key)
         if bad_value is None or good_value is None:
             continue
         if compared_value(bad_value) == compared_value(good_value):
-            same.append(f"{key} {shown(bad_value)}")
+            equal_settings.append(f"{key} {shown(bad_value)}")
             continue
         bits = _setting_bits(bad.number(key), good.number(key), _DIRECTIONS[way])
         if bits:
@@ -170,17 +170,19 @@ def _settings(cause: str, bad: Subject, good: Subject) -> list[Evidence]:
             evidence.append(Evidence(FINDING, text, bits))
     if evidence:
         return evidence[:1]
-    if same:
+    if equal_settings:
         return [
             Evidence(
-                FINDING, f"{', '.join(same)} is the same in the baseline, which trained well", _SAME_BITS
+                FINDING,
+                f"{', '.join(equal_settings)} is the same in the baseline, which trained well",
+                _SAME_BITS,
             )
         ]
     return []
 
 
 def _setting_bits(bad_value: float | None, good_value: float | None, wants: int) -> float:
-    """The further from the baseline in the direction the cause needs, the more it says."""
+    """The evidence grows with the distance from the baseline in the direction that the cause needs."""
     if bad_value is None or good_value is None or wants == 0:
         return _OTHER_BITS
     if min(bad_value, good_value) <= 0:
@@ -192,7 +194,7 @@ def _setting_bits(bad_value: float | None, good_value: float | None, wants: int)
 
 
 def _line(cause: Hypothesis, bad: Subject, code: CodeDifference | None) -> list[Evidence]:
-    """Whether the line a cause is laid to is one in which the scripts differ."""
+    """Evidence for a cause whose line is one in which the scripts differ."""
     place = cause.place
     if code is None or code.note or place is None or place.line is None or not place.file:
         return []
@@ -208,28 +210,28 @@ def _line(cause: Hypothesis, bad: Subject, code: CodeDifference | None) -> list[
 
 
 def _regraded(problem: Problem, bad: Subject, good: Subject, worse: bool) -> tuple[Problem, str]:
-    """One severity down for what the baseline shows as well and comes through no worse."""
+    """One severity lower for a problem that the baseline has too, if this run ends no worse."""
     shared = _shared(problem, bad, good) if in_the_loss(problem.symptom) else None
     if shared is None or worse or problem.severity == "low":
         return problem, ""
     lower: Severity = SEVERITIES[SEVERITIES.index(problem.severity) + 1]
-    named = problem.symptom.replace("_", " ")
+    symptom = problem.symptom.replace("_", " ")
     when = "" if shared.onset_step is None else f" from {good.run.axis} {short(shared.onset_step)}"
     return replace(problem, severity=lower), (
-        f"The baseline shows {named} too{when}, and this run ends no worse: {problem.severity} becomes "
+        f"The baseline shows {symptom} too{when}, and this run ends no worse: {problem.severity} becomes "
         f"{lower}."
     )
 
 
 def _shared(problem: Problem, bad: Subject, good: Subject) -> Problem | None:
     """The same symptom in the baseline at about the same time."""
-    others: Sequence[Problem] = good.diagnosis.problems if good.diagnosis is not None else ()
+    problems: Sequence[Problem] = good.diagnosis.problems if good.diagnosis is not None else ()
     span = bad.case.span[1] - bad.case.span[0]
-    for other in others:
-        if other.symptom != problem.symptom:
+    for candidate in problems:
+        if candidate.symptom != problem.symptom:
             continue
-        if problem.onset_step is None or other.onset_step is None:
-            return other
-        if abs(problem.onset_step - other.onset_step) <= _SAME_TIME * max(span, 1.0):
-            return other
+        if problem.onset_step is None or candidate.onset_step is None:
+            return candidate
+        if abs(problem.onset_step - candidate.onset_step) <= _SAME_TIME * max(span, 1.0):
+            return candidate
     return None

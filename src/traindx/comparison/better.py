@@ -65,23 +65,23 @@ def ranking(results: Results) -> list[Placed]:
 
 
 def difference(
-    one: Configuration, other: Configuration, results: Results, confidence: float = 0.95
+    configuration: Configuration, reference: Configuration, results: Results, confidence: float = 0.95
 ) -> tuple[stats.Difference | None, Ruler]:
-    """How much worse `one` is than `other`, against the best ruler there is."""
-    ends, other_ends, spread = results.ends(one), results.ends(other), results.spread
+    """How much worse a configuration is than a reference, against the best estimate of the noise."""
+    ends, other_ends, spread = results.ends(configuration), results.ends(reference), results.spread
     if not ends or not other_ends:
         return None, "unknown"
-    pairs = _pairs(one, other, results)
+    pairs = _pairs(configuration, reference, results)
     fewest = min(len(ends), len(other_ends))
     lent = spread is not None and spread[1] >= 4 * len(pairs) and len(pairs) < _ENOUGH
     if len(pairs) >= 3 and len(pairs) >= 0.8 * fewest and not lent:
-        return stats.paired([mine for mine, _ in pairs], [other for _, other in pairs], confidence), "seeds"
-    own = len(ends) + len(other_ends) - 2
-    if fewest >= 2 and (spread is None or fewest >= _ENOUGH or spread[1] < 2 * own):
+        return stats.paired([mine for mine, _ in pairs], [theirs for _, theirs in pairs], confidence), "seeds"
+    freedom = len(ends) + len(other_ends) - 2
+    if fewest >= 2 and (spread is None or fewest >= _ENOUGH or spread[1] < 2 * freedom):
         return stats.unpaired(ends, other_ends, confidence), "seeds"
     if spread is not None:
         return _pooled(ends, other_ends, spread, confidence), "pooled"
-    sign, levels = results.chosen.sign, [_final(part, results) for part in (one, other)]
+    sign, levels = results.chosen.sign, [_final(part, results) for part in (configuration, reference)]
     first, second = ((sign * level.value, level.error) for level in levels)
     if not math.isfinite(first[1] + second[1]):
         apart = first[0] - second[0]
@@ -89,9 +89,11 @@ def difference(
     return stats.within(first, second, confidence), "within"
 
 
-def _wholly_worse(one: Configuration, leader: Configuration, results: Results, confidence: float) -> bool:
+def _wholly_worse(
+    configuration: Configuration, leader: Configuration, results: Results, confidence: float
+) -> bool:
     """Whether its best run is beyond chance worse than the leader's worst, whatever the scatter."""
-    ends, leader_ends, spread = results.ends(one), results.ends(leader), results.spread
+    ends, leader_ends, spread = results.ends(configuration), results.ends(leader), results.spread
     if spread is None or not ends or not leader_ends:
         return False
     return min(ends) - max(leader_ends) > stats.t_reach(confidence, spread[1]) * spread[0] * math.sqrt(2.0)
@@ -102,9 +104,10 @@ def _pooled(
 ) -> stats.Difference:
     estimate = float(np.mean(ends) - np.mean(other_ends))
     # What scatters more than the others is taken at its own scatter.
-    own = [float(np.var(part, ddof=1)) if len(part) > 1 else 0.0 for part in (ends, other_ends)]
+    variances = [float(np.var(part, ddof=1)) if len(part) > 1 else 0.0 for part in (ends, other_ends)]
     squares = [
-        max(spread[0] ** 2, one) / len(part) for one, part in zip(own, (ends, other_ends), strict=True)
+        max(spread[0] ** 2, variance) / len(part)
+        for variance, part in zip(variances, (ends, other_ends), strict=True)
     ]
     error = math.sqrt(sum(squares))
     reach = stats.t_reach(confidence, spread[1]) * error
@@ -114,7 +117,9 @@ def _pooled(
     )
 
 
-def _pairs(one: Configuration, other: Configuration, results: Results) -> list[tuple[float, float]]:
+def _pairs(
+    configuration: Configuration, reference: Configuration, results: Results
+) -> list[tuple[float, float]]:
     """Ends of runs that share a seed."""
 
     def by_seed(group: Configuration) -> dict[str, float]:
@@ -122,7 +127,7 @@ def _pairs(one: Configuration, other: Configuration, results: Results) -> list[t
         ends = {number: results.end(number) for number in group.runs}
         return {str(seeds[n]): ends[n] for n in ends if seeds[n] is not None and math.isfinite(ends[n])}
 
-    first, second = by_seed(one), by_seed(other)
+    first, second = by_seed(configuration), by_seed(reference)
     return [(first[seed], second[seed]) for seed in first if seed in second]
 
 

@@ -52,7 +52,12 @@ def warnings_of(
         warnings.append(
             "No validation metric is shared: compared by the training loss, which overfitting flatters."
         )
-    warnings += [*_left_out(results), *_lengths(results, equal_terms), *_thin(results), *_named(results.runs)]
+    warnings += [
+        *_left_out(results),
+        *_lengths(results, equal_terms),
+        *_thin(results),
+        *_settings_from_elsewhere(results.runs),
+    ]
     return tuple(warnings)
 
 
@@ -63,23 +68,23 @@ def _sentence(text: str) -> str:
 def _confounded(results: Results, code: CodeDifference | None) -> list[str]:
     if len(results.configurations) != 2:
         return []
-    settings = [one.key for one in results.changing]
-    things = list(settings)
+    settings = [setting.key for setting in results.changing]
+    changes = list(settings)
     if code is not None:
         first, second = (results.runs[group.runs[0]] for group in results.configurations)
         places = f"the script in {code.changes} place{'s' if code.changes != 1 else ''}"
         if _arguments(first) == _arguments(second):
             # The same command: what differs in the settings comes from the script.
-            things = [f"place {number} of the script" for number in range(1, code.changes + 1)]
+            changes = [f"place {number} of the script" for number in range(1, code.changes + 1)]
             settings = [places]
         elif code.changes:
-            things.append(places)
+            changes.append(places)
             settings = [*settings, places]
-    if len(things) < 2:
+    if len(changes) < 2:
         return []
-    named = ", ".join(settings[:_NAMED_MOST]) + (", ..." if len(settings) > _NAMED_MOST else "")
+    listed = ", ".join(settings[:_NAMED_MOST]) + (", ..." if len(settings) > _NAMED_MOST else "")
     return [
-        f"More than one thing changed ({named}): the comparison is confounded. It can say which run is "
+        f"More than one thing changed ({listed}): the comparison is confounded. It can say which run is "
         "better, not which change made it so."
     ]
 
@@ -116,7 +121,7 @@ def _only_seed(results: Results) -> list[str]:
             f" They end at {short(float(np.mean(ends)))} with a standard deviation of {short(sd)} between "
             "runs: a change that gains less than about twice that cannot be seen with one run."
         )
-    seeds = any(one.group == "seed" and len(one.distinct) > 1 for one in results.differing)
+    seeds = any(setting.group == "seed" and len(setting.distinct) > 1 for setting in results.differing)
     if seeds:
         return [f"Only the seed differs: these are repeats, and what differs between them is noise.{spread}"]
     return [
@@ -154,10 +159,10 @@ def _lengths(results: Results, equal_terms: Terms) -> list[str]:
 def _thin(results: Results) -> list[str]:
     metric, scored = results.chosen.name, results.scored
     thin = [run.name for run, score in scored if score.points == 1]
-    none = [run.name for run, score in scored if score.points == 0]
+    without_points = [run.name for run, score in scored if score.points == 0]
     sentences = []
-    if none:
-        sentences.append(f"{_listed(none)}: {metric} is NaN or Inf at every point; ranked last.")
+    if without_points:
+        sentences.append(f"{_listed(without_points)}: {metric} is NaN or Inf at every point; ranked last.")
     if thin:
         sentences.append(
             f"{_listed(thin)}: {metric} has one point only, so its noise is not known and nothing can "
@@ -173,7 +178,7 @@ def _thin(results: Results) -> list[str]:
     return sentences
 
 
-def _named(runs: Sequence[Subject]) -> list[str]:
+def _settings_from_elsewhere(runs: Sequence[Subject]) -> list[str]:
     """Where settings come from when the logs themselves do not have them."""
     parts = []
     filed = [run for run in runs if run.by_file]

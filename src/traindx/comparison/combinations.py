@@ -1,4 +1,4 @@
-"""Two settings that only together make runs better or worse, and the effects that vanish beside them."""
+"""Two settings that only together make runs better or worse."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ def combinations(factors: Sequence[Factor], metric: FloatArray, order: FloatArra
         if best is None:
             break
         at, p = best
-        found = _combination(pairs, at, p, factors, fitted, (metric, values, order))
-        if found is None:
+        combination = _combination(pairs, at, p, factors, fitted, (metric, values, order))
+        if combination is None:
             break
-        combined.append(found)
-        fitted = np.concatenate([fitted, indicator(found, values.size)], axis=1)
+        combined.append(combination)
+        fitted = np.concatenate([fitted, indicator(combination, values.size)], axis=1)
     return combined
 
 
@@ -81,44 +81,46 @@ def _combination(
 ) -> Combination | None:
     """Which of the four cells stands out, and by how much."""
     metric, values, order = results
-    one, other = pairs.pairs[at]
-    rest = [factor for factor in factors if factor not in (one.factor, other.factor)]
+    split, partner = pairs.pairs[at]
+    rest = [factor for factor in factors if factor not in (split.factor, partner.factor)]
     plain = columns_of(rest) if rest else np.ones((values.size, 1))
-    corners = [(one.side(a), other.side(b)) for a in (True, False) for b in (True, False)]
+    corners = [(split.side(a), partner.side(b)) for a in (True, False) for b in (True, False)]
     cells = [(first[0] & second[0]).astype(np.float64)[:, None] for first, second in corners]
-    left = [left_over(np.concatenate([plain, cell], axis=1), values - values.mean())[0] for cell in cells]
-    which = int(np.argmin(left))
-    (mine, name), (theirs, other_name) = corners[which]
-    both = mine & theirs
-    apart = contrast(f"{name}, {other_name}", both, "others", ~both, metric)
-    with_cell = np.concatenate([fitted, cells[which]], axis=1)
+    unexplained = [
+        left_over(np.concatenate([plain, cell], axis=1), values - values.mean())[0] for cell in cells
+    ]
+    best_cell = int(np.argmin(unexplained))
+    (mine, name), (theirs, other_name) = corners[best_cell]
+    in_both = mine & theirs
+    apart = contrast(f"{name}, {other_name}", in_both, "others", ~in_both, metric)
+    with_cell = np.concatenate([fitted, cells[best_cell]], axis=1)
     extra, _ = gain(fitted, with_cell, values)
     groups = (mine & ~theirs, theirs & ~mine, ~mine & ~theirs)
-    if apart is None or extra < _STRONG or not _stands_out(values, both, groups):
+    if apart is None or extra < _STRONG or not _stands_out(values, in_both, groups):
         return None
-    ones = np.ones((values.size, 1))
-    one_cell = np.concatenate([plain, cells[which]], axis=1)
+    constant = np.ones((values.size, 1))
+    one_cell = np.concatenate([plain, cells[best_cell]], axis=1)
     _, p_alone = gain(one_cell, np.concatenate([plain, *cells], axis=1), values)
     return Combination(
-        (one.factor.name, other.factor.name),
+        (split.factor.name, partner.factor.name),
         (name, other_name),
         apart,
         tuple((_mean(metric[group]), int(group.sum())) for group in groups),
-        gain(ones, np.concatenate([ones, cells[which]], axis=1), values)[0],
+        gain(constant, np.concatenate([constant, cells[best_cell]], axis=1), values)[0],
         extra,
         p,
         len(pairs.pairs),
-        bool(order[both].mean() > order[~both].mean()),
+        bool(order[in_both].mean() > order[~in_both].mean()),
         p_alone >= _SEEN,
         rivals(pairs, at, values),
-        tuple(int(number) for number in np.flatnonzero(both)),
+        tuple(int(number) for number in np.flatnonzero(in_both)),
     )
 
 
-def _stands_out(values: FloatArray, both: BoolArray, groups: Sequence[BoolArray]) -> bool:
+def _stands_out(values: FloatArray, in_both: BoolArray, groups: Sequence[BoolArray]) -> bool:
     """Whether the cell is on one side of the three others: a crossing of effects is no combination."""
-    apart = float(values[both].mean() - values[~both].mean())
-    nearest = min((float(values[both].mean() - values[group].mean()) for group in groups), key=abs)
+    apart = float(values[in_both].mean() - values[~in_both].mean())
+    nearest = min((float(values[in_both].mean() - values[group].mean()) for group in groups), key=abs)
     return nearest * apart > 0 and abs(nearest) >= 0.5 * abs(apart)
 
 
@@ -141,7 +143,7 @@ def without_extremes(metric: FloatArray, order: FloatArray) -> FloatArray:
     return np.where(usual, metric, np.where(order > order[usual].max(), 2 * worst - best, best))
 
 
-def indicator(one: Combination, runs: int) -> FloatArray:
+def indicator(combination: Combination, runs: int) -> FloatArray:
     column = np.zeros((runs, 1))
-    column[list(one.runs)] = 1.0
+    column[list(combination.runs)] = 1.0
     return column

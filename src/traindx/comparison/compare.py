@@ -51,7 +51,10 @@ class Comparison(Results):
     def groups(self) -> dict[str, list[Run]]:
         """The runs of each configuration by its name, the best first."""
         ranked = [self.configurations[place.configuration] for place in self.ranking]
-        return {each.name: [self.runs[number].run for number in each.runs] for each in ranked}
+        return {
+            configuration.name: [self.runs[number].run for number in configuration.runs]
+            for configuration in ranked
+        }
 
 
 def compare(runs: Sequence[Subject], *, metric: str | None = None, target: float | None = None) -> Comparison:
@@ -101,7 +104,7 @@ def _too_few(runs: Sequence[Subject], twice: Sequence[tuple[int, int, tuple[str,
 
 
 def _code(results: Results, placed: Sequence[Placed]) -> CodeDifference | None:
-    """From the last placed to the leader; of many runs the scripts are not laid over each other."""
+    """The script of the worse of two configurations against that of the better; None for more than two."""
     if len(results.configurations) != 2 or len(placed) != 2:
         return None
     better, worse = _first_runs(results, placed)
@@ -120,7 +123,14 @@ def _parting(results: Results, placed: Sequence[Placed], equal_terms: Terms) -> 
     leader, following = _first_runs(results, placed)
     metrics = dict.fromkeys((results.chosen.name, "loss"))
     partings = (parting(leader, following, metric, equal_terms.axis) for metric in metrics)
-    return next((one for one in partings if one is not None and not (separated and one.step is None)), None)
+    return next(
+        (
+            candidate
+            for candidate in partings
+            if candidate is not None and not (separated and candidate.step is None)
+        ),
+        None,
+    )
 
 
 def _first_runs(results: Results, placed: Sequence[Placed]) -> list[Subject]:

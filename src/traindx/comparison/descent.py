@@ -25,12 +25,15 @@ class Descent:
     text: str
 
 
-def descent(setting: str, tried: Sequence[tuple[float, float]], noise: float) -> Descent | None:
-    """`tried` are pairs of size and final error, lower being better."""
-    sizes = sorted({size for size, value in tried if math.isfinite(value)})
+def descent(setting: str, pairs: Sequence[tuple[float, float]], noise: float) -> Descent | None:
+    """Each pair is a size and a final error; lower is better."""
+    sizes = sorted({size for size, value in pairs if math.isfinite(value)})
     if len(sizes) < _SIZES_LEAST:
         return None
-    groups = [[value for size, value in tried if size == one and math.isfinite(value)] for one in sizes]
+    groups = [
+        [value for size, value in pairs if size == group_size and math.isfinite(value)]
+        for group_size in sizes
+    ]
     levels = np.array([np.median(group) for group in groups])
     points = tuple(
         (size, float(level), len(group)) for size, level, group in zip(sizes, levels, groups, strict=True)

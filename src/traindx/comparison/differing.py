@@ -125,11 +125,11 @@ def differing(runs: Sequence[Subject]) -> list[Differing]:
         if len(alike) > 1 or (len(alike) == 1 and None in values and len(runs) > 1):
             varying.append((key, _group(key, values), values))
     changed = {key for key, _, values in varying if len({v for v in values if v is not None}) > 1}
-    differences = [_judged(key, group, values, changed) for key, group, values in varying]
-    return sorted(differences, key=lambda one: (not one.counts, GROUPS.index(one.group)))
+    differences = [_difference(key, group, values, changed) for key, group, values in varying]
+    return sorted(differences, key=lambda difference: (not difference.counts, GROUPS.index(difference.group)))
 
 
-def _judged(key: str, group: Group, values: tuple[str | None, ...], changed: set[str]) -> Differing:
+def _difference(key: str, group: Group, values: tuple[str | None, ...], changed: set[str]) -> Differing:
     def no(why: str) -> Differing:
         return Differing(key, group, values, False, why)
 
@@ -180,7 +180,7 @@ def _group(key: str, values: Sequence[str | None]) -> Group:
     if key.startswith(("environment: ", "data: ")):
         return "environment" if key.startswith("env") else "data"
     words = set(re.split(r"[^a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower()))
-    return next((group for group, known in _WORDED if words & known), "other")
+    return next((group for group, group_words in _WORDED if words & group_words), "other")
 
 
 def _is_result(key: str, values: Sequence[str | None]) -> bool:
@@ -223,5 +223,7 @@ def _surroundings(run: Subject) -> dict[str, tuple[str, object]]:
 def _training_loader(loaders: object) -> Mapping[str, object]:
     if not isinstance(loaders, list):
         return {}
-    mappings = [one for one in loaders if isinstance(one, Mapping)]
-    return next((one for one in mappings if one.get("role") == "training"), mappings[0] if mappings else {})
+    mappings = [loader for loader in loaders if isinstance(loader, Mapping)]
+    return next(
+        (loader for loader in mappings if loader.get("role") == "training"), mappings[0] if mappings else {}
+    )

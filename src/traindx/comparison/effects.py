@@ -71,11 +71,11 @@ def _effect(factor: Factor, factors: Sequence[Factor], order: FloatArray) -> Eff
     share, p = share_of(factor, factors, order)
     rng = np.random.default_rng(0)
     even = np.full(order.size, 1 / order.size)
-    drawn = []
+    resampled = []
     for _ in range(_RESAMPLES):
         weights: FloatArray = rng.multinomial(order.size, even).astype(np.float64)
-        drawn.append(share_of(factor, factors, order, weights)[0])
-    low, high = (float(value) for value in np.quantile(drawn, (0.025, 0.975)))
+        resampled.append(share_of(factor, factors, order, weights)[0])
+    low, high = (float(value) for value in np.quantile(resampled, (0.025, 0.975)))
     places = [
         (name, float(order[factor.level == at].mean()), int((factor.level == at).sum()))
         for at, name in enumerate(factor.names)
@@ -87,7 +87,7 @@ def _effect(factor: Factor, factors: Sequence[Factor], order: FloatArray) -> Eff
         min(low, share),
         max(high, share),
         p,
-        tuple(sorted(places, key=lambda one: one[1])),
+        tuple(sorted(places, key=lambda place: place[1])),
     )
 
 
@@ -98,9 +98,9 @@ def _interactions(
     interactions = []
     plain = columns_of(factors)
     pairs = list(combinations(strongest, 2))
-    for one, other in pairs:
-        products = (one.columns[:, :, None] * other.columns[:, None, :]).reshape(order.size, -1)
+    for factor, partner in pairs:
+        products = (factor.columns[:, :, None] * partner.columns[:, None, :]).reshape(order.size, -1)
         share, p = gain(plain, np.concatenate([plain, products], axis=1), order)
         if share >= _STRONG and p < _SURE / len(pairs):
-            interactions.append(Interaction((one.name, other.name), share, p))
-    return sorted(interactions, key=lambda one: -one.share)
+            interactions.append(Interaction((factor.name, partner.name), share, p))
+    return sorted(interactions, key=lambda interaction: -interaction.share)

@@ -22,7 +22,7 @@ _FEW = 4
 
 @dataclass(frozen=True)
 class Terms:
-    """What is equal for all; None where the logs do not say. `axis` is None when they count differently."""
+    """The equal terms; None where the logs lack them. `axis` is None when the runs count differently."""
 
     axis: Axis | None
     step: float | None
@@ -48,8 +48,8 @@ NOWHERE = Equal(ScoreLevel(math.nan), ScoreLevel(math.nan), ScoreLevel(math.nan)
 
 def terms(results: Results, target: float | None) -> Terms:
     """The terms on which runs that have the metric are compared."""
-    named = [(run, run.curve(results.chosen.name), score) for run, score in results.scored]
-    curves = [(run, curve, score) for run, curve, score in named if curve is not None and len(curve)]
+    all_curves = [(run, run.curve(results.chosen.name), score) for run, score in results.scored]
+    curves = [(run, curve, score) for run, curve, score in all_curves if curve is not None and len(curve)]
     if len(curves) < 2:
         return Terms(None, None, None, None, target)
     axis, why_not = _axis([(run, curve) for run, curve, _ in curves])
@@ -70,8 +70,10 @@ def _axis(curves: Sequence[tuple[Subject, Curve]]) -> tuple[Axis | None, str]:
         return next(iter(axes)), ""
     if axes == {"step", "epoch"} and all(run.case.epoch_length for run, _ in curves):
         return "epoch", ""
-    counted = {axis: next(run.name for run, curve in curves if curve.axis == axis) for axis in sorted(axes)}
-    counted_by = ", ".join(f"{name} by {axis}s" for axis, name in counted.items())
+    run_by_axis = {
+        axis: next(run.name for run, curve in curves if curve.axis == axis) for axis in sorted(axes)
+    }
+    counted_by = ", ".join(f"{name} by {axis}s" for axis, name in run_by_axis.items())
     return None, (
         f"the runs are counted in different units ({counted_by}) and nothing says how they relate, so they "
         "are not compared at equal steps; log the step and the epoch together to allow it"

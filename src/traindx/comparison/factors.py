@@ -110,8 +110,8 @@ def share_of(
     if total <= 0:
         return 0.0, 1.0
     full, rank = left_over(columns_of(factors), y, weights)
-    others = [one for one in factors if one is not factor]
-    design = columns_of(others) if others else np.ones((order.size, 1))
+    other_factors = [candidate for candidate in factors if candidate is not factor]
+    design = columns_of(other_factors) if other_factors else np.ones((order.size, 1))
     rest, rank_rest = left_over(design, y, weights)
     extra, free = rank - rank_rest, order.size - rank
     if extra < 1 or free < 1:
@@ -127,10 +127,10 @@ def gain(small: FloatArray, full: FloatArray, values: FloatArray) -> tuple[float
     y = values - values.mean()
     total = float(y @ y)
     rest, rank_rest = left_over(small, y)
-    left, rank = left_over(full, y)
+    unexplained, rank = left_over(full, y)
     extra, free = rank - rank_rest, y.size - rank
     if extra < 1 or free < SPARE or total <= 0:
         return 0.0, 1.0
-    error = left / free
-    f = (rest - left) / extra / error if error > 0 else np.inf
-    return (rest - left - extra * error) / total, f_tail(min(float(f), 1e12), extra, free)
+    error = unexplained / free
+    f = (rest - unexplained) / extra / error if error > 0 else np.inf
+    return (rest - unexplained - extra * error) / total, f_tail(min(float(f), 1e12), extra, free)

@@ -36,18 +36,18 @@ def _by_settings(settings: dict[str, str | None]) -> str:
 
 def configurations(runs: Sequence[Subject], differences: Sequence[Differing]) -> list[Configuration]:
     """Repeats together; a run of which too little is known is alone."""
-    changing = [one for one in differences if one.counts]
+    changing = [setting for setting in differences if setting.counts]
     alike: dict[tuple[object, ...], list[int]] = {}
     for number, run in enumerate(runs):
-        settings = tuple(one.values[number] for one in changing)
+        settings = tuple(setting.values[number] for setting in changing)
         alone = () if _repeatable(run) else (number,)
         alike.setdefault((settings, script_id(run), alone), []).append(number)
     groups = []
     for members in alike.values():
-        settings_of = {one.key: one.values[members[0]] for one in changing}
+        settings_of = {setting.key: setting.values[members[0]] for setting in changing}
         groups.append((settings_of, tuple(members)))
     names = _names([settings for settings, _ in groups], [members for _, members in groups], runs)
-    return [Configuration(name, *one) for name, one in zip(names, groups, strict=True)]
+    return [Configuration(name, *group) for name, group in zip(names, groups, strict=True)]
 
 
 def _repeatable(run: Subject) -> bool:
@@ -60,10 +60,10 @@ def _names(
 ) -> list[str]:
     """By the settings that vary where they distinguish all; else by the names of runs."""
     repeated = any(len(group) > 1 for group in members)
-    by_setting = [_by_settings(one) for one in settings]
-    few = bool(settings) and 0 < len(settings[0]) <= _NAMED_MOST
+    by_setting = [_by_settings(group_settings) for group_settings in settings]
+    is_short = bool(settings) and 0 < len(settings[0]) <= _NAMED_MOST
     apart = len(set(by_setting)) == len(by_setting) and all(by_setting)
-    if few and apart and (repeated or len(settings) > 2):
+    if is_short and apart and (repeated or len(settings) > 2):
         return by_setting
     names = []
     for group in members:
@@ -86,7 +86,9 @@ def same_twice(runs: Sequence[Subject]) -> list[tuple[int, int, tuple[str, ...]]
         mark = (len(run.run.series), run.run.points, longest.name, float(np.nansum(longest.values[:50])))
         if mark in first_runs and _equal(run, runs[first_runs[mark]]):
             apart = [
-                one.key for one in differing([runs[first_runs[mark]], run]) if one.counts or one.key == "seed"
+                setting.key
+                for setting in differing([runs[first_runs[mark]], run])
+                if setting.counts or setting.key == "seed"
             ]
             repeats.append((first_runs[mark], number, tuple(apart)))
         else:
@@ -94,11 +96,11 @@ def same_twice(runs: Sequence[Subject]) -> list[tuple[int, int, tuple[str, ...]]
     return repeats
 
 
-def _equal(one: Subject, other: Subject) -> bool:
-    both = one.run.series.keys() & other.run.series.keys()
+def _equal(first_run: Subject, second_run: Subject) -> bool:
+    shared_names = first_run.run.series.keys() & second_run.run.series.keys()
     timing = ("_s", "_per_s", "bytes", "mem", "util")
-    return bool(both) and all(
-        np.array_equal(one.run.series[name].values, other.run.series[name].values, equal_nan=True)
-        for name in both
+    return bool(shared_names) and all(
+        np.array_equal(first_run.run.series[name].values, second_run.run.series[name].values, equal_nan=True)
+        for name in shared_names
         if not name.endswith(timing)
     )

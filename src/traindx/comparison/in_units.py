@@ -1,4 +1,4 @@
-"""Effects in the units of the metric, and those that vanish beside a combination of settings."""
+"""Effects in the units of the metric, and those that vanish next to a combination of settings."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def in_units(
     by_name = {factor.name: factor for factor in factors}
     values = without_extremes(metric, order)
     inside = np.zeros(values.size, dtype=bool)
-    for one in combined:
-        inside[list(one.runs)] = True
+    for combination in combined:
+        inside[list(combination.runs)] = True
     outside = ~inside
     measured = []
     for effect in effects:
@@ -54,13 +54,16 @@ def _vanishes(
     contrasts: tuple[Contrast | None, Contrast | None],
 ) -> bool:
     """Whether a setting seems to matter, and does not once the combinations are accounted for."""
-    ones = np.ones((values.size, 1))
-    seems = effect.matters or gain(ones, np.concatenate([ones, factor.columns], axis=1), values)[1] < _SEEN
+    constant = np.ones((values.size, 1))
+    seems = (
+        effect.matters
+        or gain(constant, np.concatenate([constant, factor.columns], axis=1), values)[1] < _SEEN
+    )
     before, after = contrasts
     if not seems or before is None:
         return False
-    cells = [indicator(one, values.size) for one in combined]
-    others = columns_of([one for one in factors if one is not factor])
+    cells = [indicator(combination, values.size) for combination in combined]
+    other_columns = columns_of([candidate for candidate in factors if candidate is not factor])
     full = np.concatenate([columns_of(factors), *cells], axis=1)
-    _, p = gain(np.concatenate([others, *cells], axis=1), full, values)
+    _, p = gain(np.concatenate([other_columns, *cells], axis=1), full, values)
     return p >= _SEEN and (after is None or abs(after.difference) < 0.5 * abs(before.difference))

@@ -39,8 +39,8 @@ def choose(runs: Sequence[Subject], metric: str | None = None) -> Chosen:
     """The metric asked for, else the best that most runs share; raises `NothingShared`."""
     metrics = [_metrics(run) for run in runs]
     counts: dict[str, int] = {}
-    for one in metrics:
-        for name in one:
+    for goals in metrics:
+        for name in goals:
             counts[name] = counts.get(name, 0) + 1
     if metric is not None:
         name = _metric_named(metric, runs, counts)
@@ -48,9 +48,9 @@ def choose(runs: Sequence[Subject], metric: str | None = None) -> Chosen:
         shared = {name: number for name, number in counts.items() if number >= 2}
         if not shared:
             raise NothingShared(_nothing(runs, metrics))
-        most = max(shared.values())
+        largest = max(shared.values())
         avoid = _losses_differ(runs)
-        name = min((n for n in shared if shared[n] == most), key=lambda n: _rank(n, avoid))
+        name = min((n for n in shared if shared[n] == largest), key=lambda n: _rank(n, avoid))
     return _chosen(name, runs, metrics, counts)
 
 
@@ -58,19 +58,23 @@ def _chosen(
     name: str, runs: Sequence[Subject], metrics: Sequence[dict[str, Goal]], counts: dict[str, int]
 ) -> Chosen:
     having = [number for number, run in enumerate(runs) if run.curve(name) is not None]
-    goal = next((one[name] for one in metrics if name in one), "lower")
-    left = tuple(number for number in range(len(runs)) if number not in set(having))
-    others = tuple(sorted((n for n in counts if n != name and counts[n] >= 2), key=lambda n: _rank(n, False)))
+    goal = next((goals[name] for goals in metrics if name in goals), "lower")
+    left_out = tuple(number for number in range(len(runs)) if number not in set(having))
+    other_metrics = tuple(
+        sorted((n for n in counts if n != name and counts[n] >= 2), key=lambda n: _rank(n, False))
+    )
     why = ""
     if parts(name).metric != "loss" and _losses_differ(runs):
         why = "the losses are not the same function, so their values cannot be compared"
-    if not any(name in one for one in metrics):
+    if not any(name in goals for goals in metrics):
         why = "it is neither to rise nor to fall by itself; that lower counts as better is a convention"
-    return Chosen(name, "higher" if goal == "higher" else "lower", tuple(having), left, others, why)
+    return Chosen(
+        name, "higher" if goal == "higher" else "lower", tuple(having), left_out, other_metrics, why
+    )
 
 
 def _metrics(run: Subject) -> dict[str, Goal]:
-    """What is to fall or to rise, without its scope."""
+    """The curves with a goal (to fall or to rise), without their scope."""
     goals: dict[str, Goal] = {}
     for name in run.case.names:
         series = run.run.series[name]
@@ -116,13 +120,13 @@ def _metric_named(metric: str, runs: Sequence[Subject], counts: dict[str, int]) 
 
 def _nothing(runs: Sequence[Subject], metrics: Sequence[dict[str, Goal]]) -> str:
     listed = "; ".join(
-        f"{run.name} has {', '.join(list(one)[:_NAMED_MOST]) or 'none that is to rise or fall'}"
-        for run, one in list(zip(runs, metrics, strict=True))[:3]
+        f"{run.name} has {', '.join(list(goals)[:_NAMED_MOST]) or 'none that is to rise or fall'}"
+        for run, goals in list(zip(runs, metrics, strict=True))[:3]
     )
     curves = [set(run.case.names) for run in runs]
-    both = sorted(set.intersection(*curves), key=lambda name: ("loss" not in name, name)) if curves else []
-    if both:
-        return f"the runs share no metric: {listed}. Name a curve to compare by: --metric {both[0]}."
+    shared = sorted(set.intersection(*curves), key=lambda name: ("loss" not in name, name)) if curves else []
+    if shared:
+        return f"the runs share no metric: {listed}. Name a curve to compare by: --metric {shared[0]}."
     return (
         f"the runs share no metric: {listed}. "
         "Name the column that means the same in both with --map, for example --map val/loss=my_column."

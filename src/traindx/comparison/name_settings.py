@@ -23,11 +23,13 @@ def settings_of_names(names: Sequence[str]) -> list[dict[str, Scalar]]:
     """For each name the settings in it; words that are in every name say nothing."""
     by_name = [_settings_in(name) for name in names]
     values: dict[str, list[str]] = {}
-    for one in by_name:
-        for key, value in one.items():
+    for name_settings in by_name:
+        for key, value in name_settings.items():
             values.setdefault(key, []).append(str(value))
     varying = {key for key, seen_values in values.items() if len(set(seen_values)) > 1}
-    return [{key: value for key, value in one.items() if key in varying} for one in by_name]
+    return [
+        {key: value for key, value in name_settings.items() if key in varying} for name_settings in by_name
+    ]
 
 
 def _settings_in(name: str) -> dict[str, Scalar]:

@@ -40,10 +40,10 @@ def _config_beside(run: Run, folder: Path, *, alone: bool) -> dict[str, Scalar]:
         names = set(os.listdir(folder))
     except OSError:
         return {}
-    own = [Path(file).name.split(".")[0] for file in run.files[:1]]
-    stems = [form for stem in own for form in (stem, f"{stem}_config", f"{stem}.config")]
-    wanted = [*stems, *(_STEMS if alone else ())]
-    paths = [folder / (stem + end) for stem in wanted for end in _ENDINGS if stem + end in names]
+    log_stems = [Path(file).name.split(".")[0] for file in run.files[:1]]
+    stems = [form for stem in log_stems for form in (stem, f"{stem}_config", f"{stem}.config")]
+    candidates = [*stems, *(_STEMS if alone else ())]
+    paths = [folder / (stem + end) for stem in candidates for end in _ENDINGS if stem + end in names]
     if alone and ".hydra" in names:
         paths.append(folder / ".hydra" / "config.yaml")
     read = {os.path.realpath(file) for file in run.files}

@@ -48,13 +48,13 @@ class Pairs:
         basis = basis[:, weights > 1e-9 * weights[0]]
         splits = [split for factor in factors for split in _splits(factor)]
         pairs, products = [], []
-        for one, other in combinations(splits, 2):
-            if one.factor is other.factor or min(_cells(one, other)) < _CELL_LEAST:
+        for split, partner in combinations(splits, 2):
+            if split.factor is partner.factor or min(_cells(split, partner)) < _CELL_LEAST:
                 continue
-            product = (one.chosen & other.chosen).astype(np.float64)
+            product = (split.chosen & partner.chosen).astype(np.float64)
             free = product - basis @ (basis.T @ product)
             if float(free @ free) > 0.05 * float(product @ product) * (1 - float(product.mean())):
-                pairs.append((one, other))
+                pairs.append((split, partner))
                 products.append(free / np.sqrt(free @ free))
         return cls(pairs, np.array(products).reshape(len(pairs), -1), basis)
 
@@ -84,8 +84,8 @@ def _splits(factor: Factor) -> list[Split]:
                 )
             continue
         name = f"{factor.name}={factor.names[at]}"
-        other = f"{factor.name}={factor.names[1]}" if last == 1 else f"{factor.name}!={factor.names[at]}"
-        splits.append(Split(factor, factor.level == at, name, other))
+        other_name = f"{factor.name}={factor.names[1]}" if last == 1 else f"{factor.name}!={factor.names[at]}"
+        splits.append(Split(factor, factor.level == at, name, other_name))
     return splits
 
 
@@ -97,8 +97,8 @@ def _above(name: str, numbers: FloatArray) -> str:
     return f"{name}{'=' if np.ptp(numbers) == 0 else '>='}{text(float(numbers.min()))}"
 
 
-def _cells(one: Split, other: Split) -> list[int]:
-    sides = [(a, b) for a in (one.chosen, ~one.chosen) for b in (other.chosen, ~other.chosen)]
+def _cells(split: Split, partner: Split) -> list[int]:
+    sides = [(a, b) for a in (split.chosen, ~split.chosen) for b in (partner.chosen, ~partner.chosen)]
     return [int((a & b).sum()) for a, b in sides]
 
 
@@ -114,11 +114,11 @@ def best_pair(pairs: Pairs, values: FloatArray, order: FloatArray) -> tuple[int,
     rng = np.random.default_rng(0)
     residuals = values - basis @ (basis.T @ values)
     permuted = np.stack([rng.permutation(residuals) for _ in range(_PERMUTATIONS)], axis=1)
-    most = np.abs(pairs.explained(permuted)).max(axis=0)
-    p = (1 + int((most >= abs(by_value[at])).sum())) / (1 + _PERMUTATIONS)
+    largest = np.abs(pairs.explained(permuted)).max(axis=0)
+    p = (1 + int((largest >= abs(by_value[at])).sum())) / (1 + _PERMUTATIONS)
     # On one scale alone, effects that merely add on another look like an interaction.
-    same = by_value[at] * by_order[at] * float(np.corrcoef(values, order)[0, 1]) > 0
-    return (at, p) if p <= _SURE and same else None
+    has_same_sign = by_value[at] * by_order[at] * float(np.corrcoef(values, order)[0, 1]) > 0
+    return (at, p) if p <= _SURE and has_same_sign else None
 
 
 def rivals(pairs: Pairs, at: int, values: FloatArray) -> tuple[tuple[str, str], ...]:
@@ -127,6 +127,6 @@ def rivals(pairs: Pairs, at: int, values: FloatArray) -> tuple[tuple[str, str], 
     worse = values.size * (
         np.log1p(-np.minimum(shares, 1 - 1e-12)) - np.log1p(-min(float(shares[at]), 1 - 1e-12))
     )
-    names = [(one.factor.name, other.factor.name) for one, other in pairs.pairs]
-    near = [name for name, more in zip(names, worse, strict=True) if more < _RIVAL and name != names[at]]
+    names = [(split.factor.name, partner.factor.name) for split, partner in pairs.pairs]
+    near = [name for name, excess in zip(names, worse, strict=True) if excess < _RIVAL and name != names[at]]
     return tuple(dict.fromkeys(near))

@@ -40,9 +40,9 @@ class Parting:
     happened: tuple[str, ...] = ()
 
 
-def parting(one: Subject, other: Subject, metric: str, axis: str) -> Parting | None:
-    """Where the curves of a metric part; None when they cannot be laid over each other."""
-    a, b = one.curve(metric), other.curve(metric)
+def parting(first_run: Subject, second_run: Subject, metric: str, axis: str) -> Parting | None:
+    """Where the curves of a metric part; None when they cannot be aligned."""
+    a, b = first_run.curve(metric), second_run.curve(metric)
     if a is None or b is None or a.axis != b.axis or min(len(a), len(b)) < _POINTS_LEAST:
         return None
     steps, first, second = stats.align(a.x, a.y, b.x, b.y)
@@ -61,7 +61,7 @@ def parting(one: Subject, other: Subject, metric: str, axis: str) -> Parting | N
     step = min([step, *broken])
     last = float(min(a.x[-1], b.x[-1]))
     after = min(step + 0.1 * (last - float(steps[0])), last)
-    happened = tuple(_happened(one, other, step, last - float(steps[0]), axis))
+    happened = tuple(_happened(first_run, second_run, step, last - float(steps[0]), axis))
     return Parting(metric, step, at == 0, a.at(after), b.at(after), happened)
 
 
@@ -106,28 +106,31 @@ def _ends_early(curve: Curve) -> float | None:
     return float(curve.x[-1]) if len(curve) else float(curve.series.steps[0])
 
 
-def _happened(one: Subject, other: Subject, step: float, span: float, axis: str) -> list[str]:
-    sentences = [*_rates(one, other, step), *_gradients(one, other, step, span)]
-    for run in (one, other):
+def _happened(first_run: Subject, second_run: Subject, step: float, span: float, axis: str) -> list[str]:
+    sentences = [*_rates(first_run, second_run, step), *_gradients(first_run, second_run, step, span)]
+    for run in (first_run, second_run):
         sentences += _events(run, step, span, axis)
         sentences += _problems(run, step, span, axis)
     return sentences
 
 
-def _rates(one: Subject, other: Subject, step: float) -> list[str]:
-    a, b = one.case.lr, other.case.lr
+def _rates(first_run: Subject, second_run: Subject, step: float) -> list[str]:
+    a, b = first_run.case.lr, second_run.case.lr
     if a is None or b is None or not len(a) or not len(b):
         return []
     first, second = a.at(step), b.at(step)
     if first == second or (min(first, second) > 0 and max(first, second) < 1.05 * min(first, second)):
         return []
-    return [f"The learning rate there was {short(first)} in {one.name} and {short(second)} in {other.name}."]
+    return [
+        f"The learning rate there was {short(first)} in {first_run.name} and {short(second)} in "
+        f"{second_run.name}."
+    ]
 
 
-def _gradients(one: Subject, other: Subject, step: float, span: float) -> list[str]:
+def _gradients(first_run: Subject, second_run: Subject, step: float, span: float) -> list[str]:
     sentences = []
     norms = []
-    for run in (one, other):
+    for run in (first_run, second_run):
         curve = run.case.grad_norm
         if curve is None or len(curve) < 2:
             return []
@@ -143,7 +146,8 @@ def _gradients(one: Subject, other: Subject, step: float, span: float) -> list[s
             )
     if min(norms) > 0 and max(norms) > _RATIO * min(norms):
         sentences.append(
-            f"Gradient norms there: {short(norms[0])} in {one.name}, {short(norms[1])} in {other.name}."
+            f"Gradient norms there: {short(norms[0])} in {first_run.name}, {short(norms[1])} in "
+            f"{second_run.name}."
         )
     return sentences
 
@@ -168,6 +172,6 @@ def _problems(run: Subject, step: float, span: float, axis: str) -> Sequence[str
         onset = problem.onset_step
         if onset is None or abs(onset - step) > max(2 * _NEAR * span, 1.0) or problem.severity == "low":
             continue
-        named = problem.symptom.replace("_", " ")
-        sentences.append(f"{run.name}: {named} begins at {axis} {short(onset)}: {problem.summary}")
+        symptom = problem.symptom.replace("_", " ")
+        sentences.append(f"{run.name}: {symptom} begins at {axis} {short(onset)}: {problem.summary}")
     return sentences[:2]

@@ -32,7 +32,7 @@ class RateRange:
 
 @dataclass(frozen=True)
 class LrScaling:
-    """How the best rate goes with the batch size: the power, and what the spacing of rates leaves open."""
+    """How the best rate scales with the batch size: the power and, from the spacing of rates, its range."""
 
     power: float
     low: float
@@ -41,16 +41,16 @@ class LrScaling:
     verdict: str
 
 
-def rate_range(condition: str, tried: Sequence[tuple[float, float]], noise: float) -> RateRange | None:
-    """`tried` are pairs of rate and final level, lower being better and inf for what failed."""
-    levels = _levels([(rate, value) for rate, value in tried if rate > 0])
+def rate_range(condition: str, pairs: Sequence[tuple[float, float]], noise: float) -> RateRange | None:
+    """Each pair is a rate and a final level: lower is better, inf is a failed run."""
+    levels = _levels([(rate, value) for rate, value in pairs if rate > 0])
     finite = [value for _, value, _, _ in levels if math.isfinite(value)]
     if len(levels) < _VALUES_LEAST or not finite:
         return None
     low = min(finite)
     # Close to the best: within its noise, or a tenth of what separates it from the middle of the others.
-    others = sorted(finite)[1:] or finite
-    slack = max(2.0 * noise, _CLOSE * (float(np.median(others)) - low))
+    other_levels = sorted(finite)[1:] or finite
+    slack = max(2.0 * noise, _CLOSE * (float(np.median(other_levels)) - low))
     best = next(at for at, (_, value, _, _) in enumerate(levels) if value == low)
     fine = [math.isfinite(v) and v <= low + slack and not f > n / 2 for _, v, n, f in levels]
     fine[best] = True
@@ -74,20 +74,20 @@ def rate_range(condition: str, tried: Sequence[tuple[float, float]], noise: floa
     )
 
 
-def _levels(tried: Sequence[tuple[float, float]]) -> list[tuple[float, float, int, int]]:
+def _levels(pairs: Sequence[tuple[float, float]]) -> list[tuple[float, float, int, int]]:
     """One level per rate, or per stretch of rates where nearly every run has its own."""
-    distinct = sorted({rate for rate, _ in tried})
+    distinct = sorted({rate for rate, _ in pairs})
     if len(distinct) > _BINS_MOST:
         ends = np.log([distinct[0], distinct[-1]])
         edges = np.exp(np.linspace(ends[0], ends[1], _BINS_MOST))[1:-1]
         bins: dict[int, list[tuple[float, float]]] = {}
-        for rate, value in tried:
+        for rate, value in pairs:
             bins.setdefault(int(np.searchsorted(edges, rate)), []).append((rate, value))
         groups = [
             (float(np.exp(np.mean(np.log([r for r, _ in g])))), [v for _, v in g]) for g in bins.values()
         ]
     else:
-        groups = [(rate, [value for r, value in tried if r == rate]) for rate in distinct]
+        groups = [(rate, [value for r, value in pairs if r == rate]) for rate in distinct]
     levels = []
     for rate, values in sorted(groups):
         ends_well = [value for value in values if math.isfinite(value)]

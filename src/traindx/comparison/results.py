@@ -37,19 +37,23 @@ class Results:
     @property
     def changing(self) -> list[Differing]:
         """The settings that differ and count."""
-        return [one for one in self.differing if one.counts]
+        return [setting for setting in self.differing if setting.counts]
 
     @property
     def scored(self) -> list[tuple[Subject, Score]]:
         """The runs that have the metric."""
-        return [(run, own) for run, own in zip(self.runs, self.scores, strict=True) if own is not None]
+        return [
+            (run, run_score)
+            for run, run_score in zip(self.runs, self.scores, strict=True)
+            if run_score is not None
+        ]
 
     def scores_of(self, configuration: Configuration) -> list[Score]:
-        return [own for number in configuration.runs if (own := self.scores[number]) is not None]
+        return [run_score for number in configuration.runs if (run_score := self.scores[number]) is not None]
 
     def finals(self, configuration: Configuration) -> list[ScoreLevel]:
         """Where its runs ended, but for those that failed."""
-        return [own.final for own in self.scores_of(configuration) if own.final.known]
+        return [run_score.final for run_score in self.scores_of(configuration) if run_score.final.known]
 
     def ends(self, configuration: Configuration) -> list[float]:
         """The same as values of which lower is better."""
@@ -57,8 +61,12 @@ class Results:
 
     def end(self, number: int) -> float:
         """The final level of a run, lower being better; inf for what failed."""
-        own = self.scores[number]
-        return self.chosen.sign * own.final.value if own is not None and own.final.known else math.inf
+        run_score = self.scores[number]
+        return (
+            self.chosen.sign * run_score.final.value
+            if run_score is not None and run_score.final.known
+            else math.inf
+        )
 
     @cached_property
     def spread(self) -> tuple[float, int] | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from traindx.comparison.metric import Chosen
 from traindx.comparison.subjects import Subject
+from traindx.core.clocks import clocks, duration
 from traindx.core.names import parts
 from traindx.evidence import stats
 from traindx.evidence.case import Curve
@@ -36,7 +37,7 @@ class ScoreLevel:
 
 @dataclass(frozen=True)
 class Score:
-    """What one run comes to. `ended` is False when the metric or the loss ended in NaN or Inf.
+    """The result of one run. `ended` is False when the metric or the loss ended in NaN or Inf.
 
     `rough` is the point-to-point noise as a share of what was gained; `spikes` are of the training
     loss. `seconds` is how long it ran, where the log tells.
@@ -82,7 +83,7 @@ def score(run: Subject, chosen: Chosen) -> Score | None:
         broken=curve.broken + (loss.broken if loss is not None and loss is not curve else 0),
         gap=_gap(run, chosen, final),
         improving=_improving(curve, chosen),
-        seconds=seconds_of(run),
+        seconds=duration(run.run),
     )
 
 
@@ -118,11 +119,10 @@ def _end_of(window: FloatArray, noise: float) -> ScoreLevel:
 def clock(run: Subject, curve: Curve) -> FloatArray | None:
     """Seconds since the start of the run at each finite point of a curve."""
     times = curve.series.times
-    starts = [s.times[np.isfinite(s.times)] for s in run.run.series.values() if s.times is not None]
-    starts = [one for one in starts if one.size]
-    if times is None or not starts:
+    known_times = clocks(run.run)
+    if times is None or not known_times:
         return None
-    passed: FloatArray = times[curve.finite] - min(float(one.min()) for one in starts)
+    passed: FloatArray = times[curve.finite] - min(float(clock_times.min()) for clock_times in known_times)
     return passed if passed.size and np.isfinite(passed).all() and passed[-1] > 0 else None
 
 
@@ -144,24 +144,14 @@ def reached(curve: Curve, target: float, sign: float) -> float | None:
     return float(curve.coarse.step[hits[0]]) if hits.size else None
 
 
-def seconds_of(run: Subject) -> float | None:
-    """How long the run took, from the first to the last point."""
-    clocks = [s.times[np.isfinite(s.times)] for s in run.run.series.values() if s.times is not None]
-    clocks = [one for one in clocks if one.size]
-    if not clocks:
-        return None
-    passed = float(max(one.max() for one in clocks) - min(one.min() for one in clocks))
-    return passed if passed > 0 else None
-
-
 def _broken_from(curve: Curve, loss: Curve | None) -> float | None:
     """The step from which the metric, or the training loss, is not finite until its end."""
-    for one in (curve, loss):
-        if one is None or not len(one.series) or one.finite[-1]:
+    for candidate in (curve, loss):
+        if candidate is None or not len(candidate.series) or candidate.finite[-1]:
             continue
-        last = np.flatnonzero(one.finite)
+        last = np.flatnonzero(candidate.finite)
         at = int(last[-1]) + 1 if last.size else 0
-        return float(one.series.steps[at])
+        return float(candidate.series.steps[at])
     return None
 
 
@@ -176,15 +166,13 @@ def _gap(run: Subject, chosen: Chosen, final: ScoreLevel) -> float | None:
     """Validation minus training of the same metric, at the end; positive when validation is worse."""
     name_parts = parts(chosen.name)
     plain = name_parts.metric + (f"/{name_parts.part}" if name_parts.part else "")
-    train, other = (run.curve(plain), final) if name_parts.split in ("val", "test") else (None, final)
-    if name_parts.split not in ("val", "test"):
-        val = run.curve(f"val/{plain}")
-        if val is None or not len(val) or not final.known:
-            return None
-        return chosen.sign * (level_at(val).value - final.value)
-    if train is None or not len(train) or not other.known:
+    is_validation = name_parts.split in ("val", "test")
+    partner = run.curve(plain if is_validation else f"val/{plain}")
+    if partner is None or not len(partner) or not final.known:
         return None
-    return chosen.sign * (other.value - level_at(train).value)
+    level = level_at(partner).value
+    validation, training = (final.value, level) if is_validation else (level, final.value)
+    return chosen.sign * (validation - training)
 
 
 def _improving(curve: Curve, chosen: Chosen) -> bool:

@@ -41,14 +41,14 @@ def script_id(run: Subject) -> str | None:
 
 def code_difference(first: Subject, second: Subject) -> CodeDifference | None:
     """None when a script is not known, or both are the same."""
-    one, other = script_id(first), script_id(second)
-    if one is None or other is None or one == other:
+    first_id, second_id = script_id(first), script_id(second)
+    if first_id is None or second_id is None or first_id == second_id:
         return None
     paths = [str(run.run.facts["script"].get("path", "")) for run in (first, second)]
-    texts = [_text(path, sha) for path, sha in zip(paths, (one, other), strict=True)]
+    texts = [_text(path, sha) for path, sha in zip(paths, (first_id, second_id), strict=True)]
     if texts[0] is None or texts[1] is None:
-        gone = paths[0] if texts[0] is None else paths[1]
-        note = f"the scripts differ, but {gone} is no longer what was recorded: no lines can be shown"
+        lost = paths[0] if texts[0] is None else paths[1]
+        note = f"the scripts differ, but {lost} is no longer what was recorded: no lines can be shown"
         return CodeDifference(paths[0], paths[1], 1, note=note)
     return _compared(paths, texts[0], texts[1])
 
@@ -57,21 +57,21 @@ def _compared(paths: list[str], first: str, second: str) -> CodeDifference:
     a, b = first.splitlines(), second.splitlines()
     code_a, code_b = _code_lines(first), _code_lines(second)
     changed = set[int]()
-    gone: list[list[str]] = []
-    came: list[list[str]] = []
-    both = 0
+    removed: list[list[str]] = []
+    added: list[list[str]] = []
+    replaced = 0
     for kind, a1, a2, b1, b2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         old = [a[n - 1].strip() for n in range(a1 + 1, a2 + 1) if n in code_a]
         new = [b[n - 1].strip() for n in range(b1 + 1, b2 + 1) if n in code_b]
         if kind == "equal" or not (old or new):
             continue
         changed |= set(range(b1 + 1, max(b2, b1 + 1) + 1))
-        both += bool(old and new)
-        gone += [old] if not new else []
-        came += [new] if not old else []
+        replaced += bool(old and new)
+        removed += [old] if not new else []
+        added += [new] if not old else []
     # Lines that only moved are one change, not two.
-    moved = sum(lines in came for lines in gone)
-    changes = both + len(gone) + len(came) - moved
+    moved = sum(lines in added for lines in removed)
+    changes = replaced + len(removed) + len(added) - moved
     lines = list(unified_diff(a, b, in_diff(paths[0]), in_diff(paths[1]), n=1, lineterm=""))
     if len(lines) > _LINES_MOST:
         lines = [*lines[:_LINES_MOST], f"... and {len(lines) - _LINES_MOST:,} more lines"]

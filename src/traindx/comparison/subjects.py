@@ -54,7 +54,7 @@ class Subject:
 def subjects(runs: Sequence[Run], diagnoses: Sequence[Diagnosis] | None = None) -> list[Subject]:
     """Runs made ready to be compared; the order stays."""
     names = distinct_names([run.name for run in runs])
-    named = settings_of_names(names)
+    settings_by_name = settings_of_names(names)
     configs = settings_beside(runs)
     prepared = []
     for number, run in enumerate(runs):
@@ -62,7 +62,7 @@ def subjects(runs: Sequence[Run], diagnoses: Sequence[Diagnosis] | None = None) 
         settings = _settings(run)
         filed = {key: value for key, value in configs[number].items() if key not in settings}
         settings.update(filed)
-        by_name = {key: value for key, value in named[number].items() if key not in settings}
+        by_name = {key: value for key, value in settings_by_name[number].items() if key not in settings}
         settings.update(by_name)
         if settings.get("lr") is None and case.lr is not None and len(case.lr):
             settings["lr"] = float(f"{np.max(case.lr.y):.4g}")

@@ -41,9 +41,9 @@ def what_next(results: Results, placed: Sequence[Placed], sweep: Sweep | None) -
 def _combined(sweep: Sweep | None) -> list[str]:
     """Combinations that hurt, to be avoided; those that help, to be kept."""
     advice = []
-    for one in sweep.combinations if sweep is not None else ():
-        first, second = one.conditions
-        if one.hurts:
+    for combination in sweep.combinations if sweep is not None else ():
+        first, second = combination.conditions
+        if combination.hurts:
             advice.append(
                 f"Do not combine {first} with {second}; to make sure, repeat one run that has both "
                 "with only one of them changed."
@@ -57,18 +57,18 @@ def _edges(sweep: Sweep | None) -> list[str]:
     if sweep is None:
         return []
     advice = []
-    for one in sweep.rates:
-        where = f" with {one.condition}" if one.condition else ""
-        if one.edge == "highest":
-            higher = ", ".join(short(one.levels[-1][0] * factor) for factor in (2, 4))
+    for rates in sweep.rates:
+        where = f" with {rates.condition}" if rates.condition else ""
+        if rates.edge == "highest":
+            higher = ", ".join(short(rates.levels[-1][0] * factor) for factor in (2, 4))
             advice.append(
-                f"Try higher learning rates{where} ({higher}): the best one, {short(one.best)}, is within "
+                f"Try higher learning rates{where} ({higher}): the best one, {short(rates.best)}, is within "
                 "reach of the highest tried, so the upper limit is not known yet."
             )
-        elif one.edge == "lowest":
-            lower = ", ".join(short(one.levels[0][0] / factor) for factor in (2, 4))
+        elif rates.edge == "lowest":
+            lower = ", ".join(short(rates.levels[0][0] / factor) for factor in (2, 4))
             advice.append(
-                f"Try lower learning rates{where} ({lower}): the best one, {short(one.best)}, is within "
+                f"Try lower learning rates{where} ({lower}): the best one, {short(rates.best)}, is within "
                 "reach of the lowest tried."
             )
     return advice
@@ -83,23 +83,26 @@ def _untried(groups: Sequence[Configuration], leader: Configuration, sweep: Swee
         for effect in sweep.effects
         if effect.matters and effect.places and effect.setting in leader.settings
     }
-    values = {one.settings.get(key) for key in best_values for one in groups}
+    values = {group.settings.get(key) for key in best_values for group in groups}
     best_values = {key: value for key, value in best_values.items() if value in values}
     if len(best_values) < 2 or sweep.interactions or sweep.combinations:
         return []
-    if any(all(one.settings.get(key) == value for key, value in best_values.items()) for one in groups):
+    if any(all(group.settings.get(key) == value for key, value in best_values.items()) for group in groups):
         return []
-    named = ", ".join(f"{key}={value}" for key, value in best_values.items())
-    return [f"Try {named} together: each is the best of its kind on average, and no run combined them."]
+    best_text = ", ".join(f"{key}={value}" for key, value in best_values.items())
+    return [f"Try {best_text} together: each is the best of its kind on average, and no run combined them."]
 
 
 def _seeds(groups: Sequence[Configuration], placed: Sequence[Placed]) -> list[str]:
     """Repeats where they would decide."""
-    near = [placed[0], *(one for one in placed[1:] if one.tied or one.ruler in ("within", "unknown"))][:3]
-    few = [one for one in near if one.runs < _SEEDS]
-    if len(near) < 2 or not few:
+    near = [
+        placed[0],
+        *(place for place in placed[1:] if place.tied or place.ruler in ("within", "unknown")),
+    ][:3]
+    unrepeated = [place for place in near if place.runs < _SEEDS]
+    if len(near) < 2 or not unrepeated:
         return []
-    names = ", ".join(groups[one.configuration].name for one in near)
+    names = ", ".join(groups[place.configuration].name for place in near)
     why = (
         "what another seed would give is not known"
         if near[1].ruler in ("within", "unknown")
@@ -128,7 +131,7 @@ def _settled(sweep: Sweep | None) -> list[str]:
     if sweep is None or not any(effect.matters for effect in sweep.effects):
         return []
     idle = [e.setting for e in sweep.effects if not e.matters and e.high < 0.1]
-    pairs = [one.settings for one in sweep.interactions] + [one.settings for one in sweep.combinations]
+    pairs = [pair.settings for pair in sweep.interactions] + [pair.settings for pair in sweep.combinations]
     involved = {name for pair in pairs for name in pair}
     idle = [name for name in idle if name not in involved]
     if not idle:

@@ -60,11 +60,11 @@ class Sweep:
 def sweep(results: Results, placed: Sequence[Placed]) -> Sweep | None:
     """None when the runs are too few, or nothing that could matter differs between them."""
     scored = [number for number, score in enumerate(results.scores) if score is not None]
-    changing = [] if unlike(results) else [one for one in results.changing if _mostly_known(one)]
+    changing = [] if unlike(results) else [setting for setting in results.changing if _mostly_known(setting)]
     if len(scored) < RUNS_LEAST or len(results.configurations) < _CONFIGURATIONS_LEAST or not changing:
         return None
     ends = {number: results.end(number) for number in scored}
-    settings = {one.key: [one.values[number] for number in scored] for one in changing}
+    settings = {setting.key: [setting.values[number] for number in scored] for setting in changing}
     aliased = _aliased(settings)
     unaliased = {
         key: values for key, values in settings.items() if not any(key in group[1:] for group in aliased)
@@ -74,7 +74,10 @@ def sweep(results: Results, placed: Sequence[Placed]) -> Sweep | None:
     estimates, together = effects(unaliased, order)
     combined = combinations(factors, metric, order)
     estimates = in_units(estimates, factors, metric, order, combined)
-    combined = [replace(one, runs=tuple(scored[number] for number in one.runs)) for one in combined]
+    combined = [
+        replace(combination, runs=tuple(scored[number] for number in combination.runs))
+        for combination in combined
+    ]
     noise = results.spread[0] if results.spread else _usual_error(results)
     rates, scaled = _rates(results, ends, settings, noise)
     choices = [
@@ -82,9 +85,9 @@ def sweep(results: Results, placed: Sequence[Placed]) -> Sweep | None:
     ]
     sized: list[Descent] = []
     if results.chosen.name.startswith(("val/", "test/")):
-        differing = {one.key for one in results.differing}
+        differing = {setting.key for setting in results.differing}
         by_size = {key: _sized(results, ends, key) for key in _SIZES if key in settings or key in differing}
-        sized = [found for key, tried in by_size.items() if (found := descent(key, tried, noise))]
+        sized = [curve for key, pairs in by_size.items() if (curve := descent(key, pairs, noise))]
     return Sweep(
         tuple(estimates),
         tuple(together),
@@ -104,8 +107,8 @@ def unlike(results: Results) -> bool:
     return len(changing) >= _RAGGED_FROM and sum(map(_mostly_known, changing)) < len(changing) / 2
 
 
-def _mostly_known(one: Differing) -> bool:
-    return sum(value is not None for value in one.values) >= _MOSTLY * len(one.values)
+def _mostly_known(setting: Differing) -> bool:
+    return sum(value is not None for value in setting.values) >= _MOSTLY * len(setting.values)
 
 
 def _places(ends: Sequence[float]) -> FloatArray:
@@ -148,12 +151,14 @@ def _rates(
             by_optimizer[optimizer].append((rate, end))
         if batch and rate and optimizer == usual:
             by_batch.setdefault(batch, []).append((rate, end))
-    named = {f"optimizer={name}" if name is not None else "": tried for name, tried in by_optimizer.items()}
-    ranges = [rate_range(condition, tried, noise) for condition, tried in named.items()]
-    batches = {batch: rate_range(f"batch_size={batch:g}", tried, noise) for batch, tried in by_batch.items()}
+    by_condition = {
+        f"optimizer={name}" if name is not None else "": pairs for name, pairs in by_optimizer.items()
+    }
+    ranges = [rate_range(condition, pairs, noise) for condition, pairs in by_condition.items()]
+    batches = {batch: rate_range(f"batch_size={batch:g}", pairs, noise) for batch, pairs in by_batch.items()}
     return (
-        tuple(one for one in ranges if one is not None),
-        scaling({batch: one for batch, one in batches.items() if one is not None}),
+        tuple(lr_range for lr_range in ranges if lr_range is not None),
+        scaling({batch: lr_range for batch, lr_range in batches.items() if lr_range is not None}),
     )
 
 
@@ -172,7 +177,9 @@ def _choices(key: str, results: Results, placed: Sequence[Placed]) -> tuple[AtIt
         behind: stats.Difference | None = None
         ruler: Ruler = "unknown"
         if place is not leader:
-            mine, first = (results.configurations[one.configuration] for one in (place, leader))
+            mine, first = (
+                results.configurations[placed_value.configuration] for placed_value in (place, leader)
+            )
             behind, ruler = difference(mine, first, results)
         choices.append(AtItsBest(value, place.configuration, place.final.value, behind, ruler))
     return tuple(choices)

@@ -48,8 +48,8 @@ def shallow(value: object, most: int = DEEPEST) -> bool:
             return True
         level = [
             inner
-            for one in level
-            for inner in (one.values() if isinstance(one, dict) else one)  # type: ignore[attr-defined]
+            for child in level
+            for inner in (child.values() if isinstance(child, dict) else child)  # type: ignore[attr-defined]
             if type(inner) in _HOLDERS
         ]
     return not level

@@ -17,4 +17,4 @@ def numbered(path: Path, ending: str = "") -> Iterator[Path]:
 
 def first_free(path: Path, ending: str = "") -> Path:
     """The first of them that does not exist, not even as a broken link."""
-    return next(one for one in numbered(path, ending) if not os.path.lexists(one))
+    return next(candidate for candidate in numbered(path, ending) if not os.path.lexists(candidate))

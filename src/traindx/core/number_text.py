@@ -32,6 +32,11 @@ def short(number: float | None) -> str:
     return f"{number:,.1f}" if size >= 999.95 else f"{number:.4g}"
 
 
+def rounded(number: float, digits: int = 2) -> str:
+    """A number in at most so many significant digits: 0.012."""
+    return short(float(f"{number:.{digits}g}"))
+
+
 def text(value: float) -> str:
     """`0.0002`, `5e-6`, `12500`, `1.86`: short, without a trailing zero or an empty exponent digit."""
     if value != value or value in (float("inf"), float("-inf")):

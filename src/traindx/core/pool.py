@@ -200,9 +200,9 @@ def _text(value: object) -> str:
 def _finite(value: Any) -> Any:
     """JSON that any program reads: what is not finite is a word."""
     if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
+        return {key: _finite(member) for key, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
+        return [_finite(member) for member in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 

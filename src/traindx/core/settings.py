@@ -85,8 +85,8 @@ def _table(path: Path, section: tuple[str, ...]) -> Mapping[str, object] | None:
 def _settings(path: Path, table: Mapping[str, object]) -> Settings:
     for key in table:
         if key not in _KEYS:
-            known = ", ".join(_KEYS)
-            raise BadSettings(f"{path}: unknown key {key!r}{nearest(key, _KEYS)}. Known keys: {known}.")
+            allowed = ", ".join(_KEYS)
+            raise BadSettings(f"{path}: unknown key {key!r}{nearest(key, _KEYS)}. Known keys: {allowed}.")
     columns = _inner(path, "map", table.get("map", {}))
     for name, column in columns.items():
         if not isinstance(column, str) or not column:
@@ -119,13 +119,13 @@ def check_thresholds(
         if signature is None:
             errors.append(f"no detector is called {detector!r}{nearest(detector, signatures)}")
             continue
-        known = {p.name: p.default for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY}
+        defaults = {p.name: p.default for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY}
         for name, value in values.items():
-            if name not in known:
-                errors.append(f"{detector} has no threshold {name!r}{nearest(name, known)}")
-            elif not _fits(value, known[name]):
-                wanted = f"{_kind(known[name])} (it is {known[name]!r} by default)"
-                errors.append(f"{detector}.{name} must be {wanted}, not {value!r}")
+            if name not in defaults:
+                errors.append(f"{detector} has no threshold {name!r}{nearest(name, defaults)}")
+            elif not _fits(value, defaults[name]):
+                expected = f"{_kind(defaults[name])} (it is {defaults[name]!r} by default)"
+                errors.append(f"{detector}.{name} must be {expected}, not {value!r}")
     return errors
 
 
@@ -144,9 +144,9 @@ def _kind(default: object) -> str:
     return kinds.get(type(default), type(default).__name__)
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, candidates: Iterable[str]) -> str:
     """` (did you mean 'loss_spike'?)` when something like the word is known."""
     from difflib import get_close_matches
 
-    close = get_close_matches(word, list(known), n=1, cutoff=0.5)
+    close = get_close_matches(word, list(candidates), n=1, cutoff=0.5)
     return f" (did you mean {close[0]!r}?)" if close else ""

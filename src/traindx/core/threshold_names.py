@@ -204,26 +204,26 @@ worse_than_simple: points=accuracy_gap variance=variance_gap steps=min_steps
 
 
 def current(
-    thresholds: Mapping[str, Mapping[str, Threshold]], known: Mapping[str, Collection[str]]
+    thresholds: Mapping[str, Mapping[str, Threshold]], names_by_detector: Mapping[str, Collection[str]]
 ) -> tuple[dict[str, dict[str, Threshold]], list[str]]:
     """Thresholds under their names of today, and a line for each that was given under an old one.
 
-    `known` are the names that each detector has.
+    `names_by_detector` are the thresholds that each detector has.
     """
     renamed, lines = _renamed(), list[str]()
-    found: dict[str, dict[str, Threshold]] = {}
+    under_new_names: dict[str, dict[str, Threshold]] = {}
     for detector, values in thresholds.items():
         if detector in _DROPPED:
             lines.append(f"{detector} is no detector any more: its thresholds are left out.")
             continue
         for name, value in values.items():
             new = renamed.get(detector, {}).get(name, _EVERYWHERE.get(name, name))
-            if name in known.get(detector, ()) or new not in known.get(detector, ()):
+            if name in names_by_detector.get(detector, ()) or new not in names_by_detector.get(detector, ()):
                 new = name
             else:
                 lines.append(f"{detector}.{name} is called {detector}.{new} now.")
-            found.setdefault(detector, {})[new] = value
-    return found, lines
+            under_new_names.setdefault(detector, {})[new] = value
+    return under_new_names, lines
 
 
 def _renamed() -> dict[str, dict[str, str]]:

@@ -49,7 +49,7 @@ class Traceback:
 
     def data(self) -> dict[str, object]:
         """For a recording."""
-        frames = [[one.file, one.line, one.function] for one in self.frames]
+        frames = [[frame.file, frame.line, frame.function] for frame in self.frames]
         return {"type": self.kind, "message": self.message, "frames": frames}
 
 
@@ -60,8 +60,8 @@ def from_data(data: Mapping[str, object], text: str) -> Traceback:
         last = _LAST.match(text.strip())
         kind, message = (last[1], last[2] or "") if last else ("", text)
     frames = data.get("frames")
-    read = [_frame(one) for one in frames] if isinstance(frames, Sequence) else []
-    return Traceback(kind.rpartition(".")[2], message, tuple(one for one in read if one is not None))
+    read = [_frame(frame) for frame in frames] if isinstance(frames, Sequence) else []
+    return Traceback(kind.rpartition(".")[2], message, tuple(frame for frame in read if frame is not None))
 
 
 def _frame(entry: object) -> CodeLine | None:
@@ -73,7 +73,7 @@ def _frame(entry: object) -> CodeLine | None:
 
 def own_frames(frames: Iterable[CodeLine]) -> tuple[CodeLine, ...]:
     """Those that are in no library, the deepest of many."""
-    return tuple(one for one in frames if not _LIBRARY.search(one.file))[-FRAMES_MOST:]
+    return tuple(frame for frame in frames if not _LIBRARY.search(frame.file))[-FRAMES_MOST:]
 
 
 def frames_in(text: str) -> list[CodeLine]:

@@ -113,11 +113,11 @@ class Detector:
 
     def fires(self, *seen: object) -> Iterator[Example]:
         """Runs (or cases, or scripts) on which it must find its thing."""
-        return (Example(self.id, True, one) for one in seen)
+        return (Example(self.id, True, example) for example in seen)
 
     def silent(self, *seen: object) -> Iterator[Example]:
         """Runs (or cases, or scripts) on which it must not."""
-        return (Example(self.id, False, one) for one in seen)
+        return (Example(self.id, False, example) for example in seen)
 
     @property
     def from_settings(self) -> bool:
@@ -142,8 +142,8 @@ def _plugins(group: str) -> Iterator[ModuleType]:
         try:
             yield importlib.import_module(module)
         except Exception as error:
-            who = f"the plugin {name} ({module})"
-            warnings.warn(f"{who} could not be loaded and is ignored: {error}", stacklevel=2)
+            plugin = f"the plugin {name} ({module})"
+            warnings.warn(f"{plugin} could not be loaded and is ignored: {error}", stacklevel=2)
 
 
 def _declared(group: str) -> dict[str, str]:
@@ -195,14 +195,14 @@ def readers() -> tuple[Reader, ...]:
 @cache
 def detectors() -> tuple[Detector, ...]:
     """All detectors, ordered by area and id."""
-    found = []
+    units = []
     needs = importlib.import_module("traindx.evidence.inputs").needs
     for module in _all_modules("traindx.evidence.detectors", "traindx.detectors"):
         area = module.__name__.rpartition(".")[0].rpartition(".")[2]
         for unit in _units_of(module):
             page = _filled(unit.page, unit.detect.__kwdefaults__ or {})
-            found.append(replace(unit, area=area, page=page, needs=needs(unit)))
-    return tuple(sorted(found, key=lambda unit: (unit.area, unit.id)))
+            units.append(replace(unit, area=area, page=page, needs=needs(unit)))
+    return tuple(sorted(units, key=lambda unit: (unit.area, unit.id)))
 
 
 def _units_of(module: ModuleType) -> Iterator[Detector]:
@@ -220,11 +220,11 @@ def _units_of(module: ModuleType) -> Iterator[Detector]:
 def _filled(page: str, thresholds: Mapping[str, object]) -> str:
     """A page with the detector's own thresholds in their places: `{share}` is 0.05, `{share:%}` is 5 %."""
 
-    def value(found: re.Match[str]) -> str:
-        given = thresholds.get(found[1], found[0])
-        if not isinstance(given, int | float):
-            return str(given)
-        return f"{100 * given:g} %" if found[2] else f"{given:g}"
+    def value(placeholder: re.Match[str]) -> str:
+        threshold = thresholds.get(placeholder[1], placeholder[0])
+        if not isinstance(threshold, int | float):
+            return str(threshold)
+        return f"{100 * threshold:g} %" if placeholder[2] else f"{threshold:g}"
 
     return re.sub(r"\{(\w+)(:%)?\}", value, page)
 

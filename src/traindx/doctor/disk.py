@@ -59,28 +59,28 @@ def _speed(place: Surroundings) -> DoctorLine:
     """Written through to the disk for at most half a second, then a few small files."""
     try:
         with tempfile.TemporaryDirectory(prefix=".traindx-doctor-", dir=place.folder) as folder:
-            rate, each = _write(Path(folder)), _small_files(Path(folder))
+            rate, per_file = _write(Path(folder)), _small_files(Path(folder))
     except OSError as error:
         why = (error.strerror or type(error).__name__).lower()
         advice = (
             "Recordings and checkpoints cannot be written here: go to another folder, or change its owner."
         )
         return DoctorLine("disk_speed", SUBJECT, "note", f"{place.folder} cannot be written: {why}.", advice)
-    fact = f"Writes {rate / 2**20:,.0f} MB/s to the disk; a small file takes {1e3 * each:.2g} ms."
-    numbers = {"bytes_per_second": rate, "small_file_seconds": each}
-    if rate < _SLOW or each > _SLOW_FILE:
+    fact = f"Writes {rate / 2**20:,.0f} MB/s to the disk; a small file takes {1e3 * per_file:.2g} ms."
+    numbers = {"bytes_per_second": rate, "small_file_seconds": per_file}
+    if rate < _SLOW or per_file > _SLOW_FILE:
         advice = "Slow: copy the data to a local disk before the training, and write checkpoints less often."
         return DoctorLine("disk_speed", SUBJECT, "note", fact, advice, numbers)
     return DoctorLine("disk_speed", SUBJECT, "ok", fact, numbers=numbers)
 
 
 def _write(folder: Path) -> float:
-    block, done, start = os.urandom(_BLOCK), 0, time.perf_counter()
+    block, written_bytes, start = os.urandom(_BLOCK), 0, time.perf_counter()
     with open(folder / "block", "wb", buffering=0) as file:
-        while done < _MOST and time.perf_counter() - start < _LONGEST:
-            done += file.write(block)
+        while written_bytes < _MOST and time.perf_counter() - start < _LONGEST:
+            written_bytes += file.write(block)
             os.fsync(file.fileno())
-    return done / max(1e-9, time.perf_counter() - start)
+    return written_bytes / max(1e-9, time.perf_counter() - start)
 
 
 def _small_files(folder: Path) -> float:

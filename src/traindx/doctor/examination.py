@@ -24,12 +24,12 @@ def examine_machine(place: Surroundings) -> list[DoctorLine]:
     """All lines; raises `Unreadable` when the script is no Python source."""
     facts = of_script.script_facts(place.script) if place.script is not None else None
     with ThreadPoolExecutor(max_workers=4) as pool:
-        asked = {name: pool.submit(frameworks.probe, name, place) for name in _asked(facts)}
-        of_versions = pool.submit(_all, lambda: versions.lines(place))
-        found = {name: future.result() for name, future in asked.items()}
+        futures = {name: pool.submit(frameworks.probe, name, place) for name in _frameworks_to_probe(facts)}
+        of_versions = pool.submit(_all_lines, lambda: versions.lines(place))
+        answers = {name: future.result() for name, future in futures.items()}
         # The disk is measured after the imports: both read from it.
-        of_disk = _all(lambda: disk.lines(place))
-        torch, jax = found.get("torch"), found.get("jax")
+        of_disk = _all_lines(lambda: disk.lines(place))
+        torch, jax = answers.get("torch"), answers.get("jax")
         measured = torch if torch and "threads" in torch else None
         return [
             *interpreter.lines(place),
@@ -44,15 +44,15 @@ def examine_machine(place: Surroundings) -> list[DoctorLine]:
         ]
 
 
-def _asked(facts: of_script.ScriptFacts | None) -> tuple[str, ...]:
+def _frameworks_to_probe(facts: of_script.ScriptFacts | None) -> tuple[str, ...]:
     """The frameworks to import: those of the script, else one that is quick to import."""
     if facts is None:
         return ("torch",) if importlib.util.find_spec("torch") else ("jax",)
-    named = tuple(name for name in ("torch", "jax") if name in facts.imports)
-    return named or (
+    imported = tuple(name for name in ("torch", "jax") if name in facts.imports)
+    return imported or (
         ("torch",) if facts.imports & {"lightning", "transformers", "accelerate", "fastai"} else ()
     )
 
 
-def _all(lines: Callable[[], Iterator[DoctorLine]]) -> list[DoctorLine]:
+def _all_lines(lines: Callable[[], Iterator[DoctorLine]]) -> list[DoctorLine]:
     return list(lines())

@@ -26,7 +26,7 @@ def probe(name: str, place: Surroundings) -> dict[str, Any] | None:
         return None
     command = [sys.executable, str(_PROBE), name]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command,
             capture_output=True,
             text=True,
@@ -35,14 +35,14 @@ def probe(name: str, place: Surroundings) -> dict[str, Any] | None:
             cwd=_PROBE.parent,
             check=False,
         )
-        facts = json.loads(done.stdout.strip().splitlines()[-1])
+        facts = json.loads(process.stdout.strip().splitlines()[-1])
     except subprocess.TimeoutExpired:
         return {"late": place.seconds}
     except (IndexError, ValueError):
         return {
-            "error": done.stderr.strip().splitlines()[-1]
-            if done.stderr.strip()
-            else f"exit {done.returncode}"
+            "error": process.stderr.strip().splitlines()[-1]
+            if process.stderr.strip()
+            else f"exit {process.returncode}"
         }
     return dict(facts)
 
@@ -67,7 +67,7 @@ def _nvidia(place: Surroundings) -> list[str]:
     if program is None:
         return []
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [program, "--query-gpu=name", "--format=csv,noheader"],
             capture_output=True,
             text=True,
@@ -76,7 +76,11 @@ def _nvidia(place: Surroundings) -> list[str]:
         )
     except (OSError, subprocess.TimeoutExpired):
         return []
-    return [line.strip() for line in done.stdout.splitlines() if line.strip()] if done.returncode == 0 else []
+    return (
+        [line.strip() for line in process.stdout.splitlines() if line.strip()]
+        if process.returncode == 0
+        else []
+    )
 
 
 def _unmeasured(name: str, facts: Mapping[str, Any]) -> DoctorLine | None:

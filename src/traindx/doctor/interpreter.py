@@ -51,10 +51,12 @@ def lines(place: Surroundings) -> Iterator[DoctorLine]:
 
 
 def _no_framework(place: Surroundings) -> DoctorLine:
-    other = shutil.which("python3", path=place.environ.get("PATH")) or shutil.which("python")
+    python = shutil.which("python3", path=place.environ.get("PATH")) or shutil.which("python")
     fact = "None of PyTorch, Keras, TensorFlow and JAX is installed: logs can be read, no script run."
-    if other and os.path.realpath(other) != os.path.realpath(sys.executable):
-        advice = f"If {other} trains: {other} -m pip install traindx, then {other} -m traindx run train.py."
+    if python and os.path.realpath(python) != os.path.realpath(sys.executable):
+        advice = (
+            f"If {python} trains: {python} -m pip install traindx, then {python} -m traindx run train.py."
+        )
     else:
         advice = "pip install 'traindx[torch]', or traindx into the environment that trains."
     return DoctorLine("no_framework", SUBJECT, "note", fact, advice)

@@ -77,9 +77,9 @@ def _open_files() -> DoctorLine | None:
         import resource
     except ImportError:
         return None
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    fact = f"A process may open {most:,} files."
-    if 0 < most < _FILES_FEW:
+    hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    fact = f"A process may open {hard_limit:,} files."
+    if 0 < hard_limit < _FILES_FEW:
         advice = "ulimit -n 4096: loader workers keep a file open for each tensor they hand over."
-        return DoctorLine("open_files", SUBJECT, "note", fact, advice, {"files": most})
-    return DoctorLine("open_files", SUBJECT, "ok", fact, numbers={"files": float(most)})
+        return DoctorLine("open_files", SUBJECT, "note", fact, advice, {"files": hard_limit})
+    return DoctorLine("open_files", SUBJECT, "ok", fact, numbers={"files": float(hard_limit)})

@@ -46,14 +46,14 @@ def script_facts(path: Path) -> ScriptFacts:
             and isinstance(node.value, ast.Constant)
         ):
             workers += [node.value.value] if isinstance(node.value.value, int) else []
-        elif isinstance(node, ast.Call) and _called(node) == "set_start_method" and node.args:
+        elif isinstance(node, ast.Call) and _call_name(node) == "set_start_method" and node.args:
             method = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
         elif isinstance(node, ast.If) and "__name__" in ast.unparse(node.test):
             guarded = True
     return ScriptFacts(frozenset(names), max(workers, default=None), guarded, str(method) if method else None)
 
 
-def _called(call: ast.Call) -> str:
+def _call_name(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
@@ -110,11 +110,11 @@ def _recorded(place: Surroundings) -> Iterator[DoctorLine]:
         yield DoctorLine("recording", SUBJECT, "not_checked", str(error))
         return
     ours = {unit.id for unit in detectors() if unit.area == "system"}
-    seen = [finding for finding in findings if finding.id in ours]
-    for finding in seen:
+    ours_found = [finding for finding in findings if finding.id in ours]
+    for finding in ours_found:
         state: State = "note" if finding.severity == "low" else "problem"
         yield DoctorLine(finding.id, SUBJECT, state, finding.text, f"traindx diagnose {latest}")
-    if not seen:
+    if not ours_found:
         fact = f"{latest.name}: no wait, slowdown or growth of memory was found in it."
         yield DoctorLine("recording", SUBJECT, "ok", fact)
 
@@ -122,7 +122,7 @@ def _recorded(place: Surroundings) -> Iterator[DoctorLine]:
 def _latest_recording(place: Surroundings) -> Path | None:
     import json
 
-    found = []
+    recordings = []
     for facts in place.folder.glob(".traindx/*/run.json"):
         try:
             recorded = json.loads(files.read(facts))
@@ -130,5 +130,5 @@ def _latest_recording(place: Surroundings) -> Path | None:
         except (OSError, ValueError, KeyError, TypeError):
             continue
         if place.script is not None and Path(path).resolve() == place.script.resolve():
-            found.append((started, facts.parent))
-    return max(found)[1] if found else None
+            recordings.append((started, facts.parent))
+    return max(recordings)[1] if recordings else None

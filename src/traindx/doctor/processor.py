@@ -53,33 +53,33 @@ def _cores(place: Surroundings, cores: float) -> DoctorLine:
 
 def _threads(place: Surroundings, cores: float, torch: Mapping[str, Any] | None) -> DoctorLine:
     """What PyTorch really starts decides; a variable alone may be capped by the library that reads it."""
-    written = {name: int(place.environ[name]) for name in _THREADS if place.environ.get(name, "").isdigit()}
-    source = ", ".join(f"{name}={value}" for name, value in written.items()) or "no variable sets it"
+    variables = {name: int(place.environ[name]) for name in _THREADS if place.environ.get(name, "").isdigit()}
+    source = ", ".join(f"{name}={value}" for name, value in variables.items()) or "no variable sets it"
     real = int(torch["threads"]) if torch else 0
-    most = max(real, *written.values(), 0)
-    if not most:
+    threads = max(real, *variables.values(), 0)
+    if not threads:
         fact = f"No variable sets the number of threads: libraries start one a core ({cores:g})."
         return DoctorLine("threads", SUBJECT, "ok", fact)
     fact = f"PyTorch computes with {real} thread{'s' * (real > 1)} ({source})." if torch else f"{source}."
-    numbers = {"threads": float(real or most), "cores": cores}
-    few = max(1, int(cores))
-    if most >= 2 * cores and most - cores >= 1:
-        advice = f"export OMP_NUM_THREADS={few}: more threads than cores make every operation wait."
+    numbers = {"threads": float(real or threads), "cores": cores}
+    suggested = max(1, int(cores))
+    if threads >= 2 * cores and threads - cores >= 1:
+        advice = f"export OMP_NUM_THREADS={suggested}: more threads than cores make every operation wait."
         state: State = "problem" if real >= 2 * cores and real - cores >= 1 else "note"
         return DoctorLine("threads", SUBJECT, state, fact, advice, numbers)
-    if most == 1 and cores >= 4 and not (torch and torch.get("cuda_available")):
-        advice = f"One thread of {cores:g} cores: export OMP_NUM_THREADS={few} if it trains alone here."
+    if threads == 1 and cores >= 4 and not (torch and torch.get("cuda_available")):
+        advice = f"One thread of {cores:g} cores: export OMP_NUM_THREADS={suggested} if it trains alone here."
         return DoctorLine("threads", SUBJECT, "note", fact, advice, numbers)
     return DoctorLine("threads", SUBJECT, "ok", fact, numbers=numbers)
 
 
 def _scaling(speed: Mapping[str, float], threads: int, *, busy: bool) -> DoctorLine:
     """Whether several threads compute faster than one; where they do not, a busy machine explains it."""
-    one, all_ = speed["one"], speed["all"]
-    fact = f"A product of matrices runs at {one:.0f} GFLOP/s with 1 thread"
-    fact += f", {all_:.0f} with {threads}." if threads > 1 else "."
-    numbers = {"gflops_one": one, "gflops_all": all_}
-    if threads > 1 and all_ < 0.8 * one and not busy:
+    one_core, all_cores = speed["one"], speed["all"]
+    fact = f"A product of matrices runs at {one_core:.0f} GFLOP/s with 1 thread"
+    fact += f", {all_cores:.0f} with {threads}." if threads > 1 else "."
+    numbers = {"gflops_one": one_core, "gflops_all": all_cores}
+    if threads > 1 and all_cores < 0.8 * one_core and not busy:
         advice = "More threads are slower here: fewer cores are granted than shown, or others use them."
         return DoctorLine("thread_speed", SUBJECT, "note", fact, advice, numbers)
     return DoctorLine("thread_speed", SUBJECT, "ok", fact, numbers=numbers)

@@ -17,15 +17,15 @@ _SKEW, _SLOW_CALL = 2.0, 2e-6
 
 def lines(place: Surroundings) -> Iterator[DoctorLine]:
     now = time.time()
-    written = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
+    now_text = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
     installed = max(os.stat(path).st_mtime for path in (sys.executable, __file__))
     if now < installed - _DAY:
         days = (installed - now) / _DAY
-        fact = f"It is {written}, {days:.0f} days before traindx was installed."
+        fact = f"It is {now_text}, {days:.0f} days before traindx was installed."
         advice = "Set the clock: newer checkpoints would count as older, and downloads fail."
         yield DoctorLine("clock", SUBJECT, "problem", fact, advice, {"days": days})
     else:
-        yield DoctorLine("clock", SUBJECT, "ok", f"It is {written}.")
+        yield DoctorLine("clock", SUBJECT, "ok", f"It is {now_text}.")
     skew = _skew(place)
     if skew is not None and abs(skew) > _SKEW:
         side = "later" if skew > 0 else "earlier"

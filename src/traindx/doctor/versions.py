@@ -42,7 +42,7 @@ _KNOWN = (
 def lines(place: Surroundings) -> Iterator[DoctorLine]:
     del place
     installed = _installed()
-    wrong = [*_mismatches(installed), *_known(installed)]
+    wrong = [*_mismatches(installed), *_known_faults(installed)]
     if wrong:
         yield from wrong
         return
@@ -75,27 +75,28 @@ def _mismatches(installed: dict[str, str]) -> Iterator[DoctorLine]:
     for name in installed:
         for text in metadata.requires(name) or ():
             try:
-                wanted = Requirement(text)
+                requirement = Requirement(text)
             except InvalidRequirement:
                 continue
-            found = installed.get(wanted.name)
-            if found is None or (wanted.marker is not None and not wanted.marker.evaluate({"extra": ""})):
+            version = installed.get(requirement.name)
+            if version is None or (
+                requirement.marker is not None and not requirement.marker.evaluate({"extra": ""})
+            ):
                 continue
-            if not wanted.specifier.contains(found, prereleases=True):
-                fact = (
-                    f"{name} {installed[name]} needs {wanted.name}{wanted.specifier}; installed is {found}."
-                )
-                advice = f"pip install '{wanted.name}{wanted.specifier}'"
-                state: State = "problem" if wanted.name in _COUPLED else "note"
+            if not requirement.specifier.contains(version, prereleases=True):
+                needed = f"{requirement.name}{requirement.specifier}"
+                fact = f"{name} {installed[name]} needs {needed}; installed is {version}."
+                advice = f"pip install '{needed}'"
+                state: State = "problem" if requirement.name in _COUPLED else "note"
                 yield DoctorLine(f"mismatch_{name}", SUBJECT, state, fact, advice)
 
 
-def _known(installed: dict[str, str]) -> Iterator[DoctorLine]:
+def _known_faults(installed: dict[str, str]) -> Iterator[DoctorLine]:
     from packaging.specifiers import SpecifierSet
 
-    for name, versions, what, source in _KNOWN:
-        found = installed.get(name)
-        if found is None or found.endswith("+cpu"):
+    for name, versions, fault, source in _KNOWN:
+        version = installed.get(name)
+        if version is None or version.endswith("+cpu"):
             continue
-        if SpecifierSet(versions).contains(found, prereleases=True):
-            yield DoctorLine(f"known_{name}", SUBJECT, "note", f"{name} {found}: {what}.", f"See {source}")
+        if SpecifierSet(versions).contains(version, prereleases=True):
+            yield DoctorLine(f"known_{name}", SUBJECT, "note", f"{name} {version}: {fault}.", f"See {source}")

@@ -1,1 +1,1 @@
-"""The interview: what somebody says of a training, weighed like everything else, and what to ask next."""
+"""The interview: a user's description of a training, weighed like other evidence, and the next question."""

@@ -102,12 +102,12 @@ def document(interview: Interview, *, plan: str = "", started_from: Sequence[str
     if plan:
         tables["plan"] = plan
     if interview.suspicions:
-        tables["suspects"] = [one.text for one in interview.suspicions]
-    tables["answers"] = {name: _kept(answer) for name, answer in interview.answers.items()}
+        tables["suspects"] = [suspicion.text for suspicion in interview.suspicions]
+    tables["answers"] = {name: _answer_text(answer) for name, answer in interview.answers.items()}
     return tables
 
 
-def _kept(answer: Answer) -> str:
+def _answer_text(answer: Answer) -> str:
     """Options by their ids: numbers would mean something else when options are added."""
     return (
         ", ".join(answer.options) if questions()[answer.question].chosen and answer.options else answer.text

@@ -29,7 +29,7 @@ def examined(base: Case, answers: Mapping[str, Answer]) -> tuple[Case, Examinati
 
 def _with_settings(run: Run, answers: Mapping[str, Answer], contradictions: list[str]) -> Run:
     """The settings of the run are kept; answers fill the gaps."""
-    stated: dict[str, Scalar] = {}
+    answered_settings: dict[str, Scalar] = {}
     for answer in answers.values():
         settings = dict(answer.settings)
         for name in answer.options:
@@ -39,21 +39,21 @@ def _with_settings(run: Run, answers: Mapping[str, Answer], contradictions: list
         for name, value in settings.items():
             measured = run.settings.get(name)
             if measured is None:
-                stated[name] = value
-            elif not _same(measured, value):
+                answered_settings[name] = value
+            elif not _same_value(measured, value):
                 contradictions.append(
                     f"You answered that {name} is {value}; the run itself says {measured}, and that counts."
                 )
-    if "batch_size" in stated and "accumulation" not in run.settings:
-        stated.setdefault("accumulation", 1)  # who accumulates says so next to the batch size
-    return replace(run, settings={**run.settings, **stated}) if stated else run
+    if "batch_size" in answered_settings and "accumulation" not in run.settings:
+        answered_settings.setdefault("accumulation", 1)  # who accumulates says so next to the batch size
+    return replace(run, settings={**run.settings, **answered_settings}) if answered_settings else run
 
 
-def _same(measured: Scalar, value: Scalar) -> bool:
+def _same_value(measured: Scalar, value: Scalar) -> bool:
     if isinstance(measured, int | float) and isinstance(value, int | float):
         return abs(measured - value) <= 1e-6 * max(abs(measured), abs(value))
-    one, other = str(measured).lower(), str(value).lower()
-    return one in other or other in one
+    measured_text, value_text = str(measured).lower(), str(value).lower()
+    return measured_text in value_text or value_text in measured_text
 
 
 def _with_curves(run: Run, answers: Mapping[str, Answer], contradictions: list[str]) -> Run:

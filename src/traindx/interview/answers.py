@@ -1,4 +1,4 @@
-"""What somebody types, or a file holds, as an answer to a question."""
+"""An answer to a question, typed or read from a file."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Answer:
 
     @property
     def unknown(self) -> bool:
-        stated = self.options or self.settings or self.symptoms
-        return not stated and self.pasted is None and self.step is None
+        content = self.options or self.settings or self.symptoms
+        return not content and self.pasted is None and self.step is None
 
 
 def understood(question: Question, raw: object) -> Answer:
@@ -84,7 +84,7 @@ def expected(question: Question) -> str:
 
 
 def _text(raw: object) -> str:
-    """One text for whatever a file may hold."""
+    """One text for any value of a file."""
     if isinstance(raw, str):
         return raw
     if isinstance(raw, bool):
@@ -147,12 +147,17 @@ def _settings(question: Question, raw: object, text: str) -> Answer:
 
 def _description(question: Question, text: str) -> Answer:
     """The symptoms, settings and values of a text in somebody's own words."""
-    meant = understand(text)
+    complaint = understand(text)
     settings, pasted = facts_in(text)
-    if not meant.symptoms and not settings and pasted is None:
-        raise NotUnderstood(not_understood(meant))
+    if not complaint.symptoms and not settings and pasted is None:
+        raise NotUnderstood(not_understood(complaint))
     return Answer(
-        question.id, text, settings=settings, pasted=pasted, symptoms=meant.symptoms, observed=meant.observed
+        question.id,
+        text,
+        settings=settings,
+        pasted=pasted,
+        symptoms=complaint.symptoms,
+        observed=complaint.observed,
     )
 
 
@@ -180,14 +185,14 @@ def _onset(question: Question, text: str) -> Answer:
 
 def _progress(question: Question, text: str) -> Answer:
     """`1200 of 50000`."""
-    done, total = _pair(question, text)
-    if done > total:
+    position, total = _pair(question, text)
+    if position > total:
         raise NotUnderstood(
-            f"step {done:g} of {total:g} is beyond the end: give the present step first, then the total."
+            f"step {position:g} of {total:g} is beyond the end: give the present step first, then the total."
         )
-    share = done / total if total else 0.0
+    share = position / total if total else 0.0
     name = "early" if share < _EARLY else "late" if share > _LATE else "under_way"
-    return Answer(question.id, text, options=(name,), settings={"max_steps": total, "steps_done": done})
+    return Answer(question.id, text, options=(name,), settings={"max_steps": total, "steps_done": position})
 
 
 def _waiting(question: Question, text: str) -> Answer:

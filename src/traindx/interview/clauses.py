@@ -90,7 +90,7 @@ def _vocabulary() -> tuple[Mapping[str, Word], Mapping[str, Word]]:
 
 def clauses(text: str) -> Iterator[list[Word]]:
     """The clauses of a text; joined where one part lacks a state, cut where a second subject begins."""
-    for clause in _joined(_parts(_tokens(text))):
+    for clause in _joined_clauses(_parts(_tokens(text))):
         yield from _cut(clause)
 
 
@@ -112,9 +112,9 @@ def _tokens(text: str) -> list[str]:
 
 def _without_hyphen(match: re.Match[str]) -> str:
     """`zig-zag` is one word of the vocabulary, `near-zero` two."""
-    joined = match[0].replace("-", "")
+    one_word = match[0].replace("-", "")
     exact, stems = _vocabulary()
-    return joined if joined in exact or joined.startswith(tuple(stems)) else match[0].replace("-", " ")
+    return one_word if one_word in exact or one_word.startswith(tuple(stems)) else match[0].replace("-", " ")
 
 
 def _parts(tokens: Sequence[str]) -> list[tuple[str, list[Word]]]:
@@ -169,25 +169,25 @@ def _misspelled(token: str) -> Word | None:
 
 
 def _number(tokens: Sequence[str], at: int) -> Word:
-    """A value; one that counts epochs or hours says when, or how long."""
+    """A value; a number of epochs or hours is a time."""
     token = tokens[at]
     value = (numbers_in(token.strip("±%,")) or [0.0])[0]
     before, after = (tokens[at - 1] if at else ""), (tokens[at + 1] if at + 1 < len(tokens) else "")
     if _TIMES.fullmatch(after):
         return Word("number", "time", value)
-    counted = _COUNTED.fullmatch(before) or _COUNTED.fullmatch(after)
-    if counted and not (after and _word(tokens, at + 1)[0] == Word("quantity", "time")):
+    count_match = _COUNTED.fullmatch(before) or _COUNTED.fullmatch(after)
+    if count_match and not (after and _word(tokens, at + 1)[0] == Word("quantity", "time")):
         return Word("modifier", "start" if _COUNTED.fullmatch(before) and value <= 1 else "counted")
     return Word("number", "percent" if token.endswith("%") or after == "percent" else "plain", value)
 
 
-def _joined(parts: Sequence[tuple[str, list[Word]]]) -> Iterator[list[Word]]:
+def _joined_clauses(parts: Sequence[tuple[str, list[Word]]]) -> Iterator[list[Word]]:
     """`train and validation loss are high` is one clause: a part without a state goes with its neighbour."""
     clause: list[Word] = []
     for mark, part in parts:
-        complete, more = has(clause, *_PREDICATES), has(part, *_PREDICATES)
-        trailing = mark in _TURNS and not more and not has(part, "modifier")
-        if complete and not trailing and ((more and mark != "or") or mark not in _SOFT):
+        complete, continues = has(clause, *_PREDICATES), has(part, *_PREDICATES)
+        trailing = mark in _TURNS and not continues and not has(part, "modifier")
+        if complete and not trailing and ((continues and mark != "or") or mark not in _SOFT):
             yield clause
             clause = []
         if not (complete and trailing and part == [Word("side", "train")]):  # `while training`
@@ -197,12 +197,12 @@ def _joined(parts: Sequence[tuple[str, list[Word]]]) -> Iterator[list[Word]]:
 
 
 def _cut(clause: Sequence[Word]) -> Iterator[list[Word]]:
-    """`train accuracy high val accuracy low` says two things."""
+    """`train accuracy high val accuracy low` is two clauses."""
     kinds = [_CUT.get(w.kind, "") if w.name != "time" else "" for w in clause]
     start, shape = 0, "".join(kinds)
     if not any(w.name == "than" for w in clause) and _SEVERAL.fullmatch(shape):
         for at, kind in enumerate(kinds):
-            if kind == shape[0] and any(other not in ("", kind) for other in kinds[start:at]):
+            if kind == shape[0] and any(between not in ("", kind) for between in kinds[start:at]):
                 yield list(clause[start:at])
                 start = at
     yield list(clause[start:])

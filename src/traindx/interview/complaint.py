@@ -1,4 +1,4 @@
-"""What somebody says is wrong: numbers of the menu, ids, or words of their own, as symptoms."""
+"""A user's complaint as symptoms: numbers of the menu, ids, or their own words."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ class Understood:
 
 def menu() -> list[Symptom]:
     """The symptoms to choose from, in the order they are offered."""
-    return sorted((one for one in symptoms().values() if one.menu), key=lambda one: one.menu)
+    return sorted(
+        (symptom for symptom in symptoms().values() if symptom.menu), key=lambda symptom: symptom.menu
+    )
 
 
 def understand(text: str) -> Understood:
@@ -44,24 +46,29 @@ def understand(text: str) -> Understood:
         chosen = [listed[int(p) - 1].id if p.isdecimal() else p for p in parts if p not in wrong]
         return Understood(tuple(dict.fromkeys(chosen)), left=", ".join(wrong))
     observed = observations(text)
-    shown = tuple(shown_by(observed))
+    symptoms_shown = tuple(shown_by(observed))
     intends = any(word.name == "plan" for word in words(text))
     return Understood(
-        shown,
-        guessed=bool(shown),
-        left="" if shown else text.strip(),
-        observed=tuple(dict.fromkeys(str(one) for one in observed)),
-        nearest=() if shown else _nearest(text),
+        symptoms_shown,
+        guessed=bool(symptoms_shown),
+        left="" if symptoms_shown else text.strip(),
+        observed=tuple(dict.fromkeys(str(observation) for observation in observed)),
+        nearest=() if symptoms_shown else _nearest(text),
         plans=tuple(understood_plans(text)) if intends else (),
     )
 
 
 def _nearest(text: str) -> tuple[str, ...]:
     """The symptoms whose own sentences share most words with a text, rare words first; maybe none."""
-    own = {one.id: _meanings(f"{one.statement}. {one.meaning}") for one in symptoms().values()}
-    often = Counter(meaning for meanings in own.values() for meaning in meanings)
-    meant = _meanings(text)
-    shared = {id: sum(1 / often[meaning] for meaning in meant & meanings) for id, meanings in own.items()}
+    meanings_of = {
+        symptom.id: _meanings(f"{symptom.statement}. {symptom.meaning}") for symptom in symptoms().values()
+    }
+    often = Counter(meaning for meanings in meanings_of.values() for meaning in meanings)
+    text_meanings = _meanings(text)
+    shared = {
+        id: sum(1 / often[meaning] for meaning in text_meanings & meanings)
+        for id, meanings in meanings_of.items()
+    }
     best = sorted((id for id, weight in shared.items() if weight), key=lambda id: -shared[id])
     return tuple(best[:_NEAREST])
 
@@ -71,10 +78,10 @@ def _meanings(text: str) -> set[str]:
     return {word.name for word in words(text) if word.kind in ("side", "quantity", "symptom")}
 
 
-def not_understood(meant: Understood) -> str:
+def not_understood(understood: Understood) -> str:
     """What was understood of a text that names no symptom, and the nearest choices, as sentences."""
-    text = f'"{meant.left[:60]}" is not understood'
-    if meant.observed:
-        text += f": it says {'; '.join(meant.observed[:3])}, but not what is wrong"
-    choices = "; ".join(f"{symptoms()[name].statement} ({name})" for name in meant.nearest)
+    text = f'"{understood.left[:60]}" is not understood'
+    if understood.observed:
+        text += f": it says {'; '.join(understood.observed[:3])}, but not what is wrong"
+    choices = "; ".join(f"{symptoms()[name].statement} ({name})" for name in understood.nearest)
     return f"{text}. Nearest: {choices}." if choices else f"{text}."

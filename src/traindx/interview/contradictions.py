@@ -39,12 +39,15 @@ def denied(name: str, case: Case) -> str:
 
 def excluded(reported: Sequence[str]) -> list[str]:
     """Sentences on symptoms that cannot both be so."""
+    pairs = [
+        (symptoms()[symptom], symptoms()[excluded_symptom])
+        for symptom in reported
+        for excluded_symptom in symptoms()[symptom].excludes
+        if excluded_symptom in reported
+    ]
     return [
-        f'You reported "{symptoms()[one].statement}" and "{symptoms()[other].statement}": both cannot be. '
-        "Each is judged."
-        for one in reported
-        for other in symptoms()[one].excludes
-        if other in reported
+        f'You reported "{symptom.statement}" and "{excluded.statement}": both cannot be. Each is judged.'
+        for symptom, excluded in pairs
     ]
 
 
@@ -53,8 +56,13 @@ def against_measured(question: Question, option: Option, checked: Set[str], foun
     if option.sees and option.sees[0] in checked and not found_ids & {*option.sees, *option.shown_by}:
         return f'You answered "{option.say}"; "{_title(option.sees[0])}" was checked, not found. That counts.'
     if option.fine and question.chosen:
-        others = (other for other in question.options.values() if other is not option)
-        measured = [id for other in others for id in (*other.sees, *other.shown_by) if id in found_ids]
+        alternatives = (alternative for alternative in question.options.values() if alternative is not option)
+        measured = [
+            id
+            for alternative in alternatives
+            for id in (*alternative.sees, *alternative.shown_by)
+            if id in found_ids
+        ]
         if measured:
             return f'You answered "{option.say}"; but "{_title(measured[0])}" was found. That counts.'
     return ""
@@ -68,16 +76,16 @@ def against_each_other(answers: Mapping[str, Answer]) -> list[str]:
         for option in answer.options
     ]
     sentences = []
-    for (one_question, one), (other_question, other) in combinations(chosen, 2):
+    for (one_question, option), (other_question, other_option) in combinations(chosen, 2):
         if one_question == other_question:
             continue
         for cause in causes().values():
-            bits, rival = weight_on(cause, one), weight_on(cause, other)
+            bits, rival = weight_on(cause, option), weight_on(cause, other_option)
             if bits * rival < 0 and min(abs(bits), abs(rival)) >= _STRONG:
                 title = cause.title.lower()
                 sentences.append(
-                    f'You answered "{one.say}" and "{other.say}": one speaks for {title}, one against it. '
-                    "Both were weighed; check one of them."
+                    f'You answered "{option.say}" and "{other_option.say}": one speaks for {title}, one '
+                    "against it. Both were weighed; check one of them."
                 )
     return sentences
 

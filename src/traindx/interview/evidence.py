@@ -86,14 +86,14 @@ def statement(
 
 
 def _present(option: Option) -> frozenset[str]:
-    """The causes that an answer says are there: a direct observation of the fault."""
-    seen = {
+    """The causes that an answer states directly: an observation of the fault itself."""
+    present = {
         name: cause.evidence[id].seen
         for id in option.sees[:1]
         for name, cause in causes().items()
         if id in cause.evidence
     }
-    return frozenset(name for name, bits in {**seen, **option.bits}.items() if bits >= DIRECT)
+    return frozenset(name for name, bits in {**present, **option.bits}.items() if bits >= DIRECT)
 
 
 def answer_text(question: Question, option: Option) -> str:
@@ -112,8 +112,8 @@ def weighed(
     contradictions = excluded(reported) + against_each_other(answers)
     checked = examination.looked
     found_ids = {finding.id for finding in examination.findings}
-    shown = _corrected(reported, answers)
-    findings = [_symptom(name, case, examination, answers, contradictions) for name in shown]
+    symptoms = _corrected(reported, answers)
+    findings = [_symptom(name, case, examination, answers, contradictions) for name in symptoms]
     ruled_out: set[str] = set()
     weights: list[AnswerEvidence] = [_complaint()] if reported else []
     for answer, question, option in (*_options(answers), *_levels(answers, checked, found_ids)):
@@ -121,10 +121,10 @@ def weighed(
         if conflict:
             contradictions.append(conflict)
             continue
-        stated = statement(question, option, found_ids, shown, answer.step)
-        findings += stated.findings
-        ruled_out |= set(stated.ruled_out) - checked
-        weights += stated.answers
+        statements = statement(question, option, found_ids, symptoms, answer.step)
+        findings += statements.findings
+        ruled_out |= set(statements.ruled_out) - checked
+        weights += statements.answers
     return Weighed(
         case,
         replace(
@@ -168,15 +168,15 @@ def _levels(
 
 def _corrected(reported: Sequence[str], answers: Mapping[str, Answer]) -> list[str]:
     """The reported symptoms, with what an answer shows them to be instead."""
-    shown = list(reported)
+    symptoms = list(reported)
     for _, question, option in _options(answers):
         if option.symptom:
-            shown = [option.symptom if name in question.symptoms else name for name in shown]
-    return list(dict.fromkeys(shown))
+            symptoms = [option.symptom if name in question.symptoms else name for name in symptoms]
+    return list(dict.fromkeys(symptoms))
 
 
 def _complaint() -> AnswerEvidence:
-    """Nobody reports what is as good as it gets, unless a further answer says that it is."""
+    """Nobody reports a perfect result as a problem, unless a further answer confirms it."""
     benign = {name: _NOT_BENIGN for name, cause in causes().items() if cause.category == "benign"}
     return AnswerEvidence("complaint", "complaint", "You reported it as a problem.", benign)
 

@@ -1,4 +1,4 @@
-"""What a text in somebody's own words says of the run: settings, and values of curves."""
+"""Facts about the run in a user's own words: settings, and values of curves."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _LINES = 3
 def facts_in(text: str) -> tuple[dict[str, Scalar], Run | None]:
     """The settings that a text names, and the curves it holds."""
     plain = _SEQUENCE.sub(" ", text)
-    stated = stated_settings(plain, ())
-    settings = {name: stated[name] for name in _SETTINGS if name in stated}
+    all_settings = stated_settings(plain, ())
+    settings = {name: all_settings[name] for name in _SETTINGS if name in all_settings}
     lower = text.lower()
     if _NO_SCHEDULE.search(lower):
         settings["schedule"] = "constant"
@@ -43,20 +43,20 @@ def _curves(text: str) -> Run | None:
     series: dict[str, Series] = {}
     end = 0
     for match in _SEQUENCE.finditer(text):
-        name = _named(text[end : match.start()])
+        name = _quantity_before(text[end : match.start()])
         end = match.end()
         series.setdefault(name, series_of(name, numbers_in(match[0])))
-    for one in observations(_SEQUENCE.sub(" ", text)):
-        name, unit = _LEVELS.get(one.quantity, ("", 1.0))
-        if name and one.values:
-            series.setdefault(name, series_of(name, [one.values[-1] / unit]))
+    for observation in observations(_SEQUENCE.sub(" ", text)):
+        name, unit = _LEVELS.get(observation.quantity, ("", 1.0))
+        if name and observation.values:
+            series.setdefault(name, series_of(name, [observation.values[-1] / unit]))
     return pasted_run(series) if series else None
 
 
-def _named(before: str) -> str:
+def _quantity_before(before: str) -> str:
     """The curve that the last words before a sequence name; the training loss when they name none."""
-    known = words(before)
-    quantity = next((word.name for word in reversed(known) if word.kind == "quantity"), "loss")
-    side = next((word.name for word in reversed(known) if word.kind == "side"), "train")
+    words_before = words(before)
+    quantity = next((word.name for word in reversed(words_before) if word.kind == "quantity"), "loss")
+    side = next((word.name for word in reversed(words_before) if word.kind == "side"), "train")
     metric = {"gradient": "grad_norm", "rate": "lr", "score": "accuracy"}.get(quantity, "loss")
     return f"val/{metric}" if side == "val" and metric in ("loss", "accuracy") else metric

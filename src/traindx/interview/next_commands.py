@@ -33,7 +33,7 @@ def steps_onward(
     top = first.hypotheses[0]
     sure = top.confidence >= _SURE
     recorded = case.inside.recorded
-    suspects = "".join(f" --suspect {shlex.quote(one.text)}" for one in interview.suspicions)
+    suspects = "".join(f" --suspect {shlex.quote(suspicion.text)}" for suspicion in interview.suspicions)
     offers = [
         (
             "confirm",

@@ -55,9 +55,9 @@ class QuestionChoice:
 def differentials(weighed: Weighed) -> list[Differential]:
     """The ranking of every problem, worst problem first; small ones only when there is nothing else."""
     evidence = observations_of(weighed.examination)
-    every = finding_groups(weighed.case, weighed.examination)
+    groups = finding_groups(weighed.case, weighed.examination)
     problems = []
-    for trouble in [one for one in every if one.severity != "low"] or every:
+    for trouble in [group for group in groups if group.severity != "low"] or groups:
         ranked, rest = rank(trouble.symptoms, evidence, causes().values())
         problems.append(Differential(trouble.symptoms, tuple(ranked), rest))
     return problems
@@ -65,10 +65,10 @@ def differentials(weighed: Weighed) -> list[Differential]:
 
 def choices(weighed: Weighed, answers: Mapping[str, Answer]) -> list[QuestionChoice]:
     """Every question that would still add information, the most informative first."""
-    every = differentials(weighed)
-    problems = [problem for problem in every if not problem.settled]
-    if not problems and _asked(answers) < FEWEST:
-        problems = every
+    all_problems = differentials(weighed)
+    problems = [problem for problem in all_problems if not problem.settled]
+    if not problems and _questions_asked(answers) < FEWEST:
+        problems = all_problems
     evidence = observations_of(weighed.examination)
     able = []
     for question in open_questions(weighed, answers):
@@ -89,23 +89,23 @@ def open_questions(weighed: Weighed, answers: Mapping[str, Answer]) -> list[Ques
         and question.id not in answers
         and question.concerns(symptoms)
         and not question.settled(checked)
-        and not _known(question, weighed)
+        and not _is_known(question, weighed)
     ]
 
 
 def settled(weighed: Weighed, answers: Mapping[str, Answer]) -> bool:
     """Whether one cause stands out in every problem, or enough was asked."""
-    if _asked(answers) >= MOST:
+    if _questions_asked(answers) >= MOST:
         return True
-    return _asked(answers) >= FEWEST and all(problem.settled for problem in differentials(weighed))
+    return _questions_asked(answers) >= FEWEST and all(problem.settled for problem in differentials(weighed))
 
 
-def _asked(answers: Mapping[str, Answer]) -> int:
+def _questions_asked(answers: Mapping[str, Answer]) -> int:
     """How many questions were put; a description is none."""
     return sum(bool(questions()[name].options) for name in answers)
 
 
-def _known(question: Question, weighed: Weighed) -> bool:
+def _is_known(question: Question, weighed: Weighed) -> bool:
     """Whether the run has the settings or curves that the question is about."""
     if question.settings:
         telling = question.settings[:2] if question.id == "config" else question.settings[:1]
@@ -136,7 +136,7 @@ def _bits(
     """What each answer would add to each cause, given all that is known already."""
     after = [_if_answered(question, option, evidence) for option in question.options.values()]
     bits = {}
-    for cause in (one.cause for one in likely):
+    for cause in (ranked_cause.cause for ranked_cause in likely):
         now = sum(item.bits for item in evidence_on(cause, evidence, pointing))
         bits[cause.id] = [
             sum(item.bits for item in evidence_on(cause, then, pointing)) - now for then in after
@@ -146,23 +146,23 @@ def _bits(
 
 def _if_answered(question: Question, option: Option, evidence: Observations) -> Observations:
     checked = {finding.id for finding in evidence.findings} | set(evidence.unseen)
-    stated = statement(question, option, checked)
+    answer_evidence = statement(question, option, checked)
     return replace(
         evidence,
-        findings=(*evidence.findings, *stated.findings),
-        unseen={**evidence.unseen, **stated.ruled_out},
-        answers=(*evidence.answers, *stated.answers),
+        findings=(*evidence.findings, *answer_evidence.findings),
+        unseen={**evidence.unseen, **answer_evidence.ruled_out},
+        answers=(*evidence.answers, *answer_evidence.answers),
     )
 
 
 def _apart(likely: Sequence[Ranked], by_cause: Mapping[str, Sequence[float]]) -> tuple[Ranked, Ranked] | None:
     """The two causes whose answers differ most, by how likely both are."""
     best: tuple[float, tuple[Ranked, Ranked]] | None = None
-    for number, one in enumerate(likely[:8]):
-        for other in likely[number + 1 : 8]:
-            pairs = zip(by_cause[one.cause.id], by_cause[other.cause.id], strict=True)
+    for number, cause in enumerate(likely[:8]):
+        for rival in likely[number + 1 : 8]:
+            pairs = zip(by_cause[cause.cause.id], by_cause[rival.cause.id], strict=True)
             differ = sum(abs(a - b) for a, b in pairs) / 2
-            weight = differ * one.confidence * other.confidence
+            weight = differ * cause.confidence * rival.confidence
             if best is None or weight > best[0]:
-                best = (weight, (one, other))
+                best = (weight, (cause, rival))
     return best[1] if best else None

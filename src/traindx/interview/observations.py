@@ -89,13 +89,13 @@ def observations(text: str) -> list[Observation]:
         if own_sides or own_quantity not in ("", "model"):
             sides, quantity = own_sides, own_quantity or (quantity if own_sides else "")
         states = _states(clause, sides, quantity) or list(_bare(clause, sides, quantity))
-        kinds = {(one.state, one.quantity == "time") for one in states}
+        kinds = {(state.state, state.quantity == "time") for state in states}
         adverb = not (own_sides or own_quantity) and kinds == {("slow", False)}
         if adverb and observed and observed[-1].state in _MOVES:  # `it learns, but slowly`
             observed[-1] = replace(observed[-1], slow=True)
         else:
             observed += states
-    return [one for one in observed if one.state]
+    return [observation for observation in observed if observation.state]
 
 
 def _subject(clause: Sequence[Word]) -> tuple[tuple[str, ...], str]:
@@ -133,17 +133,21 @@ def _states(clause: Sequence[Word], sides: tuple[str, ...], quantity: str) -> li
         observed.append(Observation(sides, quantity, state, when, slow, values, against))
         denial = ""
     if denial == "stop":
-        observed = [one for one in observed if one.state not in _MOVES]
+        observed = [observation for observation in observed if observation.state not in _MOVES]
         observed.append(Observation(sides, quantity, "flat", "later", values=values))
-    ways = [one.state for one in observed if one.state in ("rising", "falling")]
-    if len(ways) > 3 and all(one != other for one, other in pairwise(ways)):  # `up down up down`
+    ways = [observation.state for observation in observed if observation.state in ("rising", "falling")]
+    if len(ways) > 3 and all(way != following for way, following in pairwise(ways)):  # `up down up down`
         observed = [Observation(sides, quantity, "swinging", moment, values=values)]
-    states = {one.state for one in observed}
+    states = {observation.state for observation in observed}
     levels = _LEVELS if len(sides) == 2 else _QUALITIES  # `both stay high`, `stays blurry`
     if states & ({"zero", "dead"} if quantity == "unit" else levels):
-        observed = [one for one in observed if one.state != "flat"]
+        observed = [observation for observation in observed if observation.state != "flat"]
     elif states & _MOTIONS:
-        observed = [one for one in observed if one.state not in ("high", "low", "zero", "suspicious")]
+        observed = [
+            observation
+            for observation in observed
+            if observation.state not in ("high", "low", "zero", "suspicious")
+        ]
     return observed
 
 
@@ -155,8 +159,8 @@ def _compared(
     if "than" not in names:
         return sides, ""
     if len(sides) == 2:
-        named = [word.name for word in clause if word.kind == "side"]
-        return (named[0],), named[-1]
+        side_names = [word.name for word in clause if word.kind == "side"]
+        return (side_names[0],), side_names[-1]
     return sides, "" if values or "at chance" in names else "other"
 
 
@@ -169,28 +173,30 @@ def _bare(clause: Sequence[Word], sides: tuple[str, ...], quantity: str) -> Iter
         moved = "rising" if values[-1] > values[0] else "falling"
         yield Observation(sides, quantity, "barely falling" if "barely" in names else moved, values=values)
     elif quantity == "time" or times:
-        asked = bool(times) and quantity in ("time", "device", "") and not sides
-        if {"takes", "barely"} & names or asked or (quantity == "time" and values):
+        is_answer = bool(times) and quantity in ("time", "device", "") and not sides
+        if {"takes", "barely"} & names or is_answer or (quantity == "time" and values):
             yield Observation(sides, "time", "slow", values=values)
     elif len(values) > 3 and quantity in ("loss", "score") and _alternates(values):
         yield Observation(sides, quantity, "swinging", values=values)
     elif values and (quantity or sides):
         level = "low" if "barely" in names or {"not", "bound"} <= names else "value"
-        named = quantity or ("score" if "percent" in names else "")
-        yield Observation(sides, named, level, "reloaded" if "reloaded" in names else "", values=values)
+        quantity_name = quantity or ("score" if "percent" in names else "")
+        yield Observation(
+            sides, quantity_name, level, "reloaded" if "reloaded" in names else "", values=values
+        )
     elif names & {"not", "barely"} and has(clause, "side", "quantity") and quantity not in ("", "model"):
         yield Observation(sides, quantity, "flat" if quantity in ("loss", "score") else "zero")
 
 
 def _alternates(values: Sequence[float]) -> bool:
     """Whether values go up and down in turn by half of their size or more: `0.5 3.2 0.4 5.1`."""
-    moves = [other - one for one, other in pairwise(values)]
-    turns = all(one * other < 0 for one, other in pairwise(moves))
+    moves = [following - value for value, following in pairwise(values)]
+    turns = all(move * following < 0 for move, following in pairwise(moves))
     return turns and min(abs(move) for move in moves) >= 0.5 * max(map(abs, values)) * 0.5
 
 
 def _denied(state: str, denial: str) -> str:
-    """What is left of a state; nothing when it is simply not there."""
+    """The state after a denial; empty when nothing remains of it."""
     if denial in ("not", "nolonger"):
         return _OPPOSITES.get(state, "")
     if denial == "barely" and state in _MOVES:

@@ -21,14 +21,14 @@ _ROW = re.compile(r"([^\W\d][^\d:=]*?)\s*[:=]?\s+((?:[-+\w.]+[\s,;]+){2,}[-+\w.]
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 
 
-def curves_in(text: str, wanted: Sequence[str]) -> Run | None:
+def curves_in(text: str, names_asked_for: Sequence[str]) -> Run | None:
     """A run of what was pasted; None when nothing can be made of it."""
     if not _LETTERS.search(NUMBER.sub(" ", text)):
-        return _bare(text, wanted)
-    return _labelled(text, wanted) or log_in(text)
+        return _bare(text, names_asked_for)
+    return _labelled(text, names_asked_for) or log_in(text)
 
 
-def _labelled(text: str, wanted: Sequence[str]) -> Run | None:
+def _labelled(text: str, names_asked_for: Sequence[str]) -> Run | None:
     """`train: 2.3 2.2 2.1`, one curve a line."""
     series: dict[str, Series] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
@@ -36,7 +36,9 @@ def _labelled(text: str, wanted: Sequence[str]) -> Run | None:
         if match is None:
             return None
         held_out = names.understand(match[1].strip()).split in ("val", "test")
-        fits = [name for name in wanted if name.startswith("val/") == held_out and name not in series]
+        fits = [
+            name for name in names_asked_for if name.startswith("val/") == held_out and name not in series
+        ]
         if not fits:
             return None
         series[fits[0]] = series_of(fits[0], numbers_in(match[2]))
@@ -57,12 +59,14 @@ def log_in(text: str) -> Run | None:
     return max(runs, key=lambda run: run.points, default=None)
 
 
-def _bare(text: str, wanted: Sequence[str]) -> Run | None:
+def _bare(text: str, names_asked_for: Sequence[str]) -> Run | None:
     """Numbers only: one curve, or one per column."""
-    columns = _columns(text, len(wanted))
+    columns = _columns(text, len(names_asked_for))
     if columns is None:
         return None
-    return pasted_run({name: series_of(name, values) for name, values in zip(wanted, columns, strict=True)})
+    return pasted_run(
+        {name: series_of(name, values) for name, values in zip(names_asked_for, columns, strict=True)}
+    )
 
 
 def pasted_run(series: Mapping[str, Series]) -> Run:

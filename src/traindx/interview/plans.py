@@ -32,7 +32,7 @@ class PlannedAttempt:
 
 @dataclass(frozen=True)
 class Reply:
-    """What there is to say about a plan, given what is known."""
+    """The reply to a plan, given what is known."""
 
     plan: PlannedAttempt
     fits: Hypothesis | None
@@ -62,12 +62,14 @@ def understood_plans(text: str) -> list[PlannedAttempt]:
     listed = list(plans().values())
     parts = re.split(r"[\s,;]+", text.strip().lower())
     if parts and all(part.isdecimal() or part in plans() for part in parts):
-        meant = [listed[int(p) - 1] if p.isdecimal() else plans()[p] for p in parts if _there(p, len(listed))]
-        return list(dict.fromkeys(meant))
+        chosen = [
+            listed[int(p) - 1] if p.isdecimal() else plans()[p] for p in parts if _there(p, len(listed))
+        ]
+        return list(dict.fromkeys(chosen))
     words = " ".join(text.lower().split())
     hits = {plan.id: _hits(plan, words) for plan in listed}
-    most = max(hits.values(), default=0)
-    return [plan for plan in listed if most and hits[plan.id] == most]
+    most_hits = max(hits.values(), default=0)
+    return [plan for plan in listed if most_hits and hits[plan.id] == most_hits]
 
 
 def _there(part: str, count: int) -> bool:
@@ -75,7 +77,7 @@ def _there(part: str, count: int) -> bool:
 
 
 def _hits(plan: PlannedAttempt, text: str) -> int:
-    """How many letters of its words the text has: longer words say more."""
+    """How many letters of its words the text has: longer words are more specific."""
     hits = [word for word in plan.words if re.search(rf"\b{re.escape(word)}s?\b", text)]
     return sum(len(word) for word in hits)
 
@@ -89,10 +91,10 @@ def reply(plan: PlannedAttempt, diagnosis: Diagnosis) -> Reply:
         share = f"{fits.confidence:.0%}".replace("%", " %")
         text = f"That fits: {_lower(fits.title)} is likely here ({share}). To see it first: {plan.observe}"
         return Reply(plan, fits, text)
-    problem = next((one for one in diagnosis.problems if one.symptom in plan.useless), None)
-    shown = f"{problem.summary} It will not help here: " if problem is not None else ""
-    why = _lower(plan.why) if shown else plan.why
-    return Reply(plan, None, f"{shown}{why} What would show whether it can help: {plan.observe}")
+    problem = next((candidate for candidate in diagnosis.problems if candidate.symptom in plan.useless), None)
+    useless = f"{problem.summary} It will not help here: " if problem is not None else ""
+    why = _lower(plan.why) if useless else plan.why
+    return Reply(plan, None, f"{useless}{why} What would show whether it can help: {plan.observe}")
 
 
 def first_reply(plan: PlannedAttempt, diagnosis: Diagnosis) -> str:

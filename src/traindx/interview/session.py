@@ -22,7 +22,7 @@ from traindx.knowledge.suspicions import Suspicion, joined, suspected, trimmed
 
 
 class Interview:
-    """What somebody says of a training; `base` is what is known of it beforehand."""
+    """A user's description of a training; `base` is what is known about it beforehand."""
 
     def __init__(self, base: Case | None = None) -> None:
         self.base = base if base is not None else Case(_nothing())
@@ -41,9 +41,9 @@ class Interview:
 
     def report(self, text: str) -> None:
         """Add what is wrong, as ids or in words; raises NotUnderstood."""
-        meant = understand(text)
-        if meant.symptoms and not meant.guessed and not meant.left:
-            self.set_symptoms((*self.symptoms, *meant.symptoms))
+        complaint = understand(text)
+        if complaint.symptoms and not complaint.guessed and not complaint.left:
+            self.set_symptoms((*self.symptoms, *complaint.symptoms))
             return
         before = self.answers.get("description")
         self.answer("description", text if before is None else f"{before.text}\n{text}")
@@ -97,8 +97,8 @@ class Interview:
         case, examination = self.weighed.case, self.weighed.examination
         if not self.suspicions:
             return conclude(case, examination)
-        every = conclude(case, examination, every_cause=True)
-        return trimmed(joined(every, self.suspicions), self.suspicions)
+        conclusion = conclude(case, examination, every_cause=True)
+        return trimmed(joined(conclusion, self.suspicions), self.suspicions)
 
     def _forget(self) -> None:
         self.__dict__.pop("weighed", None)

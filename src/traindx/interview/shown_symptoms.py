@@ -27,81 +27,106 @@ _CLASSES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 50, 100, 1000)
 def shown_by(observed: Sequence[Observation]) -> list[str]:
     """The symptoms that observations show together."""
     objective = [
-        _judged(one) for one in observed if one.quantity in _OBJECTIVE and one.state not in symptoms()
+        _with_state(observation)
+        for observation in observed
+        if observation.quantity in _OBJECTIVE and observation.state not in symptoms()
     ]
-    names = [one.state for one in observed if one.state in symptoms()]
-    names += [name for one in observed if one.state != "value" for name in _other(one)]
-    names += _of_objective([one for one in objective if one.state])
+    names = [observation.state for observation in observed if observation.state in symptoms()]
+    names += [
+        name
+        for observation in observed
+        if observation.state != "value"
+        for name in _other_symptoms(observation)
+    ]
+    names += _of_objective([observation for observation in objective if observation.state])
     if "nonfinite" in names:  # a loss of 0 next to NaN is the filter of a trainer
         names = [name for name in names if name != "silent_defect"]
     # Next to a complaint a number is a fact about it; alone it is the complaint.
-    names = names or [name for one in observed for name in _other(one)]
+    names = names or [name for observation in observed for name in _other_symptoms(observation)]
     if not names and _left_and_back(observed):
         names = ["loss_spike"]
-    if not names and any(one.quantity == "loss" and _at_chance_exactly(one.values) for one in observed):
+    if not names and any(
+        observation.quantity == "loss" and _at_chance_exactly(observation.values) for observation in observed
+    ):
         names = ["not_learning"]
     return list(dict.fromkeys(names))[:_MOST]
 
 
-def _judged(one: Observation) -> Observation:
+def _with_state(observation: Observation) -> Observation:
     """An objective's state as better, worse, good or bad, and so on; empty when it says nothing of it."""
-    goes = GOES.get(one.quantity, GOES[""])
-    state = goes.get(one.state) or MEANS.get(one.state, one.state)
-    if one.slow and state in ("better", "slow") and (state == "better" or one.quantity in ("loss", "score")):
+    goes = GOES.get(observation.quantity, GOES[""])
+    state = goes.get(observation.state) or MEANS.get(observation.state, observation.state)
+    if (
+        observation.slow
+        and state in ("better", "slow")
+        and (state == "better" or observation.quantity in ("loss", "score"))
+    ):
         state = "barely falling"
-    if one.state == "value" and not any(one.values):
-        return replace(one, state={"loss": "odd", "score": "at chance"}.get(one.quantity, ""))
-    if one.state == "different" and len(one.sides) == 2:
-        return replace(one, state="gap")
-    if one.state in ("wrong", "different") and one.quantity in ("", "model"):
+    if observation.state == "value" and not any(observation.values):
+        return replace(observation, state={"loss": "odd", "score": "at chance"}.get(observation.quantity, ""))
+    if observation.state == "different" and len(observation.sides) == 2:
+        return replace(observation, state="gap")
+    if observation.state in ("wrong", "different") and observation.quantity in ("", "model"):
         state = ""
-    if one.state == "saturated" and one.quantity == "":
+    if observation.state == "saturated" and observation.quantity == "":
         state = "saturated"
-    return replace(one, state=state)
+    return replace(observation, state=state)
 
 
-def _other(one: Observation) -> list[str]:
+def _other_symptoms(observation: Observation) -> list[str]:
     """The symptoms that a quantity other than the objective shows."""
-    state = one.state
-    if state == "value" or (state == "flat" and one.values):
-        state = _level(one) or state
-    table = OTHER_QUANTITIES.get(one.quantity, {})
+    state = observation.state
+    if state == "value" or (state == "flat" and observation.values):
+        state = _level(observation) or state
+    table = OTHER_QUANTITIES.get(observation.quantity, {})
     return [symptom for symptom, states in table.items() if state in states]
 
 
-def _level(one: Observation) -> str:
-    """What a bare number says of a quantity whose usual size is known."""
-    value = abs(one.values[-1])
-    if one.quantity == "gradient":
+def _level(observation: Observation) -> str:
+    """The state that a bare number shows, for a quantity whose usual size is known."""
+    value = abs(observation.values[-1])
+    if observation.quantity == "gradient":
         return "high" if value >= _LARGE_NORM else "low" if value < _SMALL_NORM else ""
-    if one.quantity == "unit":
-        if one.values[-1] == 0:  # also `80 percent of activations is 0`
+    if observation.quantity == "unit":
+        if observation.values[-1] == 0:  # also `80 percent of activations is 0`
             return "zero"
         return "saturated" if value <= 1 else ""
-    return "low" if one.quantity == "time" or (one.quantity == "device" and value < _IDLE) else ""
+    return (
+        "low"
+        if observation.quantity == "time" or (observation.quantity == "device" and value < _IDLE)
+        else ""
+    )
 
 
 def _of_objective(observed: Sequence[Observation]) -> list[str]:
     observed = _repeated(observed)
-    compared = [symptom for one in observed if one.against and (symptom := _compared(one))]
+    compared = [
+        symptom for observation in observed if observation.against and (symptom := _compared(observation))
+    ]
     if compared:
         return compared
-    if any(one.when == "reloaded" and one.state in _CHANGED for one in observed):
+    if any(observation.when == "reloaded" and observation.state in _CHANGED for observation in observed):
         return ["silent_defect"]
-    train = [one for one in observed if "val" not in one.sides or "train" in one.sides]
-    val = [one for one in observed if "val" in one.sides]
+    train = [
+        observation
+        for observation in observed
+        if "val" not in observation.sides or "train" in observation.sides
+    ]
+    val = [observation for observation in observed if "val" in observation.sides]
     symptom = _between(train, val) if train and val else ""
     if symptom:
-        rest = [one for one in observed if one.state in ("NaN", "swinging", "spiking")]
-        return [symptom, *(name for one in rest if (name := _alone(one, observed)))]
+        rest = [
+            observation for observation in observed if observation.state in ("NaN", "swinging", "spiking")
+        ]
+        return [symptom, *(name for observation in rest if (name := _alone(observation, observed)))]
     if _apart_from_score(observed):
         return ["silent_defect"]
-    states = {one.state for one in observed}
+    states = {observation.state for observation in observed}
     if "NaN" in states:
-        observed = [one for one in observed if one.state not in ("worse", "spiking")]
+        observed = [observation for observation in observed if observation.state not in ("worse", "spiking")]
     if states & {"worse", "swinging", "spiking"}:
-        observed = [one for one in observed if one.state != "bad"]
-    names = [_turned(observed), *(_alone(one, observed) for one in observed)]
+        observed = [observation for observation in observed if observation.state != "bad"]
+    names = [_turned(observed), *(_alone(observation, observed) for observation in observed)]
     if names[0]:
         return names[:1]
     if "oscillation" in names:
@@ -113,35 +138,39 @@ def _of_objective(observed: Sequence[Observation]) -> list[str]:
 
 def _apart_from_score(observed: Sequence[Observation]) -> bool:
     """A loss that falls while the score does not follow."""
-    losses = {one.state for one in observed if one.quantity == "loss"}
-    scores = {one.state for one in observed if one.quantity == "score"}
+    losses = {observation.state for observation in observed if observation.quantity == "loss"}
+    scores = {observation.state for observation in observed if observation.quantity == "score"}
     return bool(losses & {"better", "good"} and scores & _DOING_BADLY)
 
 
 def _repeated(observed: Sequence[Observation]) -> list[Observation]:
     """`60 % on train and about the same on validation`: the state of the other side."""
     settled: list[Observation] = []
-    for one in observed:
-        if one.state == "same":
-            before = settled[-1] if settled and one.sides and settled[-1].sides != one.sides else None
-            one = replace(one, state=before.state if before else "flat")
-        settled.append(one)
+    for observation in observed:
+        if observation.state == "same":
+            before = (
+                settled[-1]
+                if settled and observation.sides and settled[-1].sides != observation.sides
+                else None
+            )
+            observation = replace(observation, state=before.state if before else "flat")
+        settled.append(observation)
     return settled
 
 
-def _compared(one: Observation) -> str:
+def _compared(observation: Observation) -> str:
     """Validation against training: worse is overfitting, better is suspicious."""
-    worse = {"worse": True, "bad": True, "better": False, "good": False}.get(one.state)
-    if one.against == "other":
+    worse = {"worse": True, "bad": True, "better": False, "good": False}.get(observation.state)
+    if observation.against == "other":
         return "silent_defect" if worse else ""
-    if worse is None or one.against == one.sides[0]:
+    if worse is None or observation.against == observation.sides[0]:
         return ""
-    return "overfitting" if worse == (one.sides[0] == "val") else "silent_defect"
+    return "overfitting" if worse == (observation.sides[0] == "val") else "silent_defect"
 
 
 def _between(train: Sequence[Observation], val: Sequence[Observation]) -> str:
-    """What training and validation say together."""
-    trains, vals = {one.state for one in train}, {one.state for one in val}
+    """The symptoms that training and validation show together."""
+    trains, vals = {observation.state for observation in train}, {observation.state for observation in val}
     if {"gap", "not generalising"} & (trains | vals):
         return "overfitting"
     if trains & _DOING_WELL and vals & _DOING_BADLY and not vals & {"better", "good"}:
@@ -156,54 +185,63 @@ def _between(train: Sequence[Observation], val: Sequence[Observation]) -> str:
 
 def _numbers_apart(train: Sequence[Observation], val: Sequence[Observation]) -> str:
     """`99 % on train, 70 % on test`."""
-    ours = [one for one in train if one.values and "val" not in one.sides]
-    theirs = [one for one in val if one.values and "train" not in one.sides]
+    ours = [observation for observation in train if observation.values and "val" not in observation.sides]
+    theirs = [observation for observation in val if observation.values and "train" not in observation.sides]
     if not ours or not theirs:
         return ""
-    own, other = ours[-1].values[-1], theirs[-1].values[-1]
+    train_value, val_value = ours[-1].values[-1], theirs[-1].values[-1]
     if "loss" in (ours[-1].quantity, theirs[-1].quantity):
-        return "overfitting" if other > _LOSS_GAP * own else ""
-    return "overfitting" if own - other > _SIMILAR * abs(own) else ""
+        return "overfitting" if val_value > _LOSS_GAP * train_value else ""
+    return "overfitting" if train_value - val_value > _SIMILAR * abs(train_value) else ""
 
 
 def _turned(observed: Sequence[Observation]) -> str:
     """A rise between two falls of one quantity: a spike, or on validation a second descent."""
-    if {"loss", "score"} <= {one.quantity for one in observed}:
+    if {"loss", "score"} <= {observation.quantity for observation in observed}:
         return ""
-    states = [one.state for one in observed if one.state in ("better", "worse", "spiking")]
+    states = [
+        observation.state for observation in observed if observation.state in ("better", "worse", "spiking")
+    ]
     rose = next((n for n, state in enumerate(states) if state != "better"), None)
     if rose is None or "better" not in states[rose:]:
         return ""
     if states[rose] == "spiking":
         return "loss_spike"
-    second = any("val" in one.sides or one.quantity == "score" for one in observed)
+    second = any("val" in observation.sides or observation.quantity == "score" for observation in observed)
     return "double_descent" if second else "loss_spike"
 
 
-def _alone(one: Observation, observed: Sequence[Observation]) -> str:
-    if one.state in ("flat", "stalled", "not learning"):
+def _alone(observation: Observation, observed: Sequence[Observation]) -> str:
+    if observation.state in ("flat", "stalled", "not learning"):
         return _standing(observed)
-    validation = one.sides == ("val",)
-    return (ON_VALIDATION if validation else ALONE).get(one.state, "")
+    validation = observation.sides == ("val",)
+    return (ON_VALIDATION if validation else ALONE).get(observation.state, "")
 
 
 def _standing(observed: Sequence[Observation]) -> str:
     """Flat from the start, or after a fall: what is said of it anywhere counts."""
-    standing = [one for one in observed if one.state in ("flat", "stalled", "not learning")]
-    values = [(value, one.quantity) for one in standing for value in one.values]
-    stalled = any(one.state == "stalled" for one in standing)
-    if any(one.when == "start" for one in standing):
+    standing = [
+        observation for observation in observed if observation.state in ("flat", "stalled", "not learning")
+    ]
+    values = [(value, observation.quantity) for observation in standing for value in observation.values]
+    stalled = any(observation.state == "stalled" for observation in standing)
+    if any(observation.when == "start" for observation in standing):
         return "not_learning"
     if not stalled and any(_at_chance(*value) for value in values):
         return "not_learning"
-    fell = any(one.state in ("better", "barely falling") for one in observed)
-    stopped = stalled or any(one.when == "later" for one in standing)
+    fell = any(observation.state in ("better", "barely falling") for observation in observed)
+    stopped = stalled or any(observation.when == "later" for observation in standing)
     return "plateau" if fell or stopped or values else "not_learning"
 
 
 def _left_and_back(observed: Sequence[Observation]) -> bool:
     """`it was 0.3, then 15, then 0.3 again`."""
-    values = [value for one in observed if one.quantity in ("loss", "") for value in one.values]
+    values = [
+        value
+        for observation in observed
+        if observation.quantity in ("loss", "")
+        for value in observation.values
+    ]
     return len(values) == 3 and values[1] > _SPIKE * max(values[0], values[2]) > 0
 
 

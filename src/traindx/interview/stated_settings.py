@@ -46,21 +46,23 @@ _BETWEEN = r"\s*(?:=|:|of|is|at|size|steps)?\s*"
 _SHARES = frozenset({"dropout", "label_smoothing", "momentum", "beta1", "beta2"})
 
 
-def stated_settings(answer: str | Mapping[Any, Any], wanted: Sequence[str]) -> dict[str, Scalar]:
+def stated_settings(answer: str | Mapping[Any, Any], names_asked_for: Sequence[str]) -> dict[str, Scalar]:
     """The settings in a text or a table; only possible ones."""
     if isinstance(answer, Mapping):
         plain = {str(key): value for key, value in answer.items() if isinstance(value, str | int | float)}
         settings: dict[str, Scalar] = dict(names.settings(plain))
-        named = any(isinstance(value, str) for value in plain.values())
-        if named and "optimizer" in wanted:
+        has_text = any(isinstance(value, str) for value in plain.values())
+        if has_text and "optimizer" in names_asked_for:
             settings = {**_words(" ".join(f"{v}" for v in plain.values())), **settings}
         return _possible(settings)
     if _NOTHING.match(answer):
-        return {name: 0.0 for name in wanted if name in _OFF}
+        return {name: 0.0 for name in names_asked_for if name in _OFF}
     adjacent, rest = _adjacent(answer)
     settings = {**_words(answer), **adjacent}
-    left = [name for name in wanted if name not in settings and name not in ("optimizer", "schedule")]
-    return _possible({**settings, **dict(zip(left, _bare_numbers(rest), strict=False))})
+    missing = [
+        name for name in names_asked_for if name not in settings and name not in ("optimizer", "schedule")
+    ]
+    return _possible({**settings, **dict(zip(missing, _bare_numbers(rest), strict=False))})
 
 
 def _words(text: str) -> dict[str, Scalar]:

@@ -35,16 +35,18 @@ def run_from_log(
     columns += detection_totals(columns)
     named_columns = names.assign([candidate(column) for column in columns], overrides=mapping or {})
     series: dict[str, Series] = {}
-    for column, named in sorted(zip(columns, named_columns, strict=True), key=lambda pair: pair[1].order):
+    for column, named_column in sorted(
+        zip(columns, named_columns, strict=True), key=lambda pair: pair[1].order
+    ):
         steps, values, times = in_order(column.steps, column.values, column.times)
-        factor = _factor(column.name, named.name, values)
-        series[named.name] = Series(
-            named.name,
+        factor = _factor(column.name, named_column.name, values)
+        series[named_column.name] = Series(
+            named_column.name,
             steps,
             values if factor == 1.0 else values * factor,
             column.name,
-            named.goal,
-            named.floor,
+            named_column.goal,
+            named_column.floor,
             times,
             column.derived,
             column.axis or log.axis,
@@ -102,11 +104,11 @@ def in_order(
             order = np.argsort(steps, kind="stable")
             steps, values = steps[order], values[order]
             times = times[order] if times is not None else None
-        same = (np.diff(steps) == 0) & (
+        is_repeated = (np.diff(steps) == 0) & (
             (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
         )
-        if same.any():
-            keep = np.concatenate(([True], ~same))
+        if is_repeated.any():
+            keep = np.concatenate(([True], ~is_repeated))
             steps, values = steps[keep], values[keep]
             times = times[keep] if times is not None else None
     return steps, values, times
@@ -116,16 +118,16 @@ def flatten(config: Mapping[str, object], depth: int = 4) -> dict[str, Scalar]:
     """Nested settings as one level of dotted keys; long lists and odd objects become text."""
     flat: dict[str, Scalar] = {}
 
-    def walk(prefix: str, value: object, left: int) -> None:
-        if isinstance(value, Mapping) and left:
+    def walk(prefix: str, value: object, depth_left: int) -> None:
+        if isinstance(value, Mapping) and depth_left:
             for key, inner in list(value.items())[:2000]:
-                walk(f"{prefix}.{key}" if prefix else str(key), inner, left - 1)
+                walk(f"{prefix}.{key}" if prefix else str(key), inner, depth_left - 1)
         elif isinstance(value, int) and abs(value) > _LARGEST:
             flat[prefix] = float("inf") if value > 0 else float("-inf")
         elif value is None or isinstance(value, str | int | float | bool):
             flat[prefix] = value if not isinstance(value, str) else value[:500]
-        elif isinstance(value, list | tuple) and len(value) == 1 and left:
-            walk(prefix, value[0], left - 1)
+        elif isinstance(value, list | tuple) and len(value) == 1 and depth_left:
+            walk(prefix, value[0], depth_left - 1)
         else:
             flat[prefix] = _as_text(value)
 

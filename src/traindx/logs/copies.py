@@ -24,8 +24,8 @@ def without_copies(runs_by_source: list[list[Run]]) -> list[Run]:
             more = (*begin, *_fingerprint(run, series=1, points=_LONG_ENOUGH))
             # Many runs may begin alike: a long one is compared with those that continue alike, or are short.
             near = alike.get(more, []) + alike.get(("short", *begin), []) if long else alike.get(begin, [])
-            for at, other in near[:_COMPARED_MOST]:
-                if other != source and _prefix(run, distinct[at]):
+            for at, earlier in near[:_COMPARED_MOST]:
+                if earlier != source and _prefix(run, distinct[at]):
                     distinct[at] = _longer(run, distinct[at])
                     break
             else:

@@ -52,9 +52,9 @@ def peek(head: bytes) -> Peek | None:
         return None
     if sheets.layout is None:
         return None
-    shown = max(sheets.rows * len(sheets.layout.names), 1)
+    cell_count = max(sheets.rows * len(sheets.layout.names), 1)
     return Peek(
-        sheets.layout, joined(sheets.parts), sheets.words / shown, sheets.ragged / max(sheets.rows, 1)
+        sheets.layout, joined(sheets.parts), sheets.words / cell_count, sheets.ragged / max(sheets.rows, 1)
     )
 
 
@@ -212,9 +212,9 @@ def _logical_lines(text: str) -> Iterator[str]:
             yield line
             continue
         parts = [line]
-        for more in lines:
-            parts.append(more)
-            if more.count('"') % 2 or len(parts) >= 20:
+        for further_line in lines:
+            parts.append(further_line)
+            if further_line.count('"') % 2 or len(parts) >= 20:
                 break
         if sum(part.count('"') for part in parts) % 2 == 0 and len(parts) > 1:
             yield "\n".join(parts)

@@ -73,12 +73,12 @@ def with_loss(run: Run, mapping: Mapping[str, str]) -> Run:
     """
     if run.traits & _APART:
         return run
-    named = [s.source for name, s in run.series.items() if _is_loss(name, s)]
+    loss_sources = [s.source for name, s in run.series.items() if _is_loss(name, s)]
     # A bare `heldout` is of the same measure as the training's `nll`.
-    if not all(names.split_of(source) in ("val", "test") for source in named):
+    if not all(names.split_of(source) in ("val", "test") for source in loss_sources):
         return _with_validation_loss(run, mapping)
     metric = next((n for n in names.OBJECTIVES if n not in mapping and _minimised(n, run.series)), None)
-    if metric is None or (named and f"val/{metric}" in run.series):
+    if metric is None or (loss_sources and f"val/{metric}" in run.series):
         return run
     renamed = {_as_loss(name, metric, mapping): s for name, s in run.series.items()}
     losses = {name: _loss(name, s) for name, s in renamed.items() if names.parts(name).metric == "loss"}

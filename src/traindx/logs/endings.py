@@ -30,7 +30,7 @@ def recorded_events(
         ending = _ending(part) or (facts.ending if rank == min(ranks) else None)
         endless = endless and (ending is None or rank not in (first, min(ranks)))
         for event in _events(part, ending, rank):
-            if not any(_same(event, other) for other in events):
+            if not any(_same_event(event, known_event) for known_event in events):
                 events.append(replace(event, text=front + event.text))
         notes += [front + m.text for m in part.events if m.kind in _OF_THE_RECORDING and m.text]
         if not facts.exists:
@@ -42,7 +42,9 @@ def recorded_events(
     when = max((m.t for m in ranks[first].events if m.kind == "ended" and m.t is not None), default=None)
     end = None if when is None else ranks[first].started + when
     for event, time in printed.events():
-        if not any(_same(event, other) for other in ends) and not _final(event, time, ends, end):
+        if not any(_same_event(event, end_event) for end_event in ends) and not _final(
+            event, time, ends, end
+        ):
             events.append(event)
     return events, notes
 
@@ -76,12 +78,12 @@ def _ending(part: RecordingPart) -> Ending | None:
     return Ending(word, "" if text == how else text, ends[-1].step, crash)
 
 
-def _same(event: Event, other: Event) -> bool:
+def _same_event(event: Event, second: Event) -> bool:
     """Whether two events are one: the same words, or crashes of which one quotes the other."""
     if event.kind not in _LAST_WORDS:
-        return event == other
-    a, b = event.text[:_SAME_TEXT], other.text[:_SAME_TEXT]
-    return other.kind in _LAST_WORDS and bool(a) and bool(b) and (a in other.text or b in event.text)
+        return event == second
+    a, b = event.text[:_SAME_TEXT], second.text[:_SAME_TEXT]
+    return second.kind in _LAST_WORDS and bool(a) and bool(b) and (a in second.text or b in event.text)
 
 
 def _final(event: Event, time: float, ends: list[Event], end: float | None) -> bool:

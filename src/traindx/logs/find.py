@@ -47,8 +47,10 @@ def find_runs(paths: Sequence[str], *, mapping: Mapping[str, str] | None = None)
             for reader, bundle in _bundles(files, skipped, explicit=explicit):
                 runs = _read(reader, bundle, skipped, mapping)
                 runs_by_format.setdefault(os.path.abspath(bundle.run), {})[reader.id] = runs
-        joined = [runs for formats in runs_by_format.values() for runs in _joined(list(formats.values()))]
-        runs = [with_loss(run, mapping or {}) for run in without_copies(joined)]
+        merged_runs = [
+            runs for formats in runs_by_format.values() for runs in _merged(list(formats.values()))
+        ]
+        runs = [with_loss(run, mapping or {}) for run in without_copies(merged_runs)]
         return Reading(tuple(runs), tuple(skipped))
 
 
@@ -81,7 +83,7 @@ def _files(path: str, skipped: list[Note]) -> tuple[Iterable[File], bool]:
 def _walk(root: str, skipped: list[Note]) -> Iterator[File]:
     """The files below a folder, each once however many links lead to it."""
     visited: set[tuple[int, int]] = set()
-    waiting, left = [root], _ENTRIES_MOST
+    waiting, entries_left = [root], _ENTRIES_MOST
     while waiting:
         folder = waiting.pop()
         try:
@@ -90,14 +92,14 @@ def _walk(root: str, skipped: list[Note]) -> Iterator[File]:
                 continue
             visited.add((folder_stat.st_dev, folder_stat.st_ino))
             with os.scandir(folder) as scanner:
-                entries = sorted(islice(scanner, left + 1), key=lambda entry: natural(entry.name))
+                entries = sorted(islice(scanner, entries_left + 1), key=lambda entry: natural(entry.name))
         except OSError as error:
             skipped.append(Note(str(Path(folder)), reason(error)))
             continue
-        if len(entries) > left:
+        if len(entries) > entries_left:
             skipped.append(Note(root, _TOO_MANY))
-            entries, waiting = entries[:left], []
-        left -= len(entries)
+            entries, waiting = entries[:entries_left], []
+        entries_left -= len(entries)
         below = []
         for entry in entries:
             try:
@@ -221,7 +223,7 @@ def _read(
     return runs
 
 
-def _error_line(error: Exception, who: str, files: Sequence[File]) -> str:
+def _error_line(error: Exception, reader: str, files: Sequence[File]) -> str:
     """One line for the user; an unforeseen error is raised when TRAINDX_DEBUG is set."""
     if isinstance(error, Unreadable):
         return str(error)
@@ -230,15 +232,15 @@ def _error_line(error: Exception, who: str, files: Sequence[File]) -> str:
     if isinstance(error, MemoryError | SystemError):  # the latter from orjson
         return "there is not enough memory to read it"
     if isinstance(error, RecursionError | sqlite3.Error):
-        return f"{who} gave up: {error or type(error).__name__}"
+        return f"{reader} gave up: {error or type(error).__name__}"
     if any(file.changed for file in files):
         return "it was changed while it was read; read it again"
     if os.environ.get("TRAINDX_DEBUG"):
         raise error
-    return f"{who} failed ({type(error).__name__}: {error}); please report it"
+    return f"{reader} failed ({type(error).__name__}: {error}); please report it"
 
 
-def _joined(formats: list[list[Run]]) -> list[list[Run]]:
+def _merged(formats: list[list[Run]]) -> list[list[Run]]:
     """The runs that several formats read from one run folder, as one run where they use one axis."""
     whole = [runs for runs in formats if len(runs) == 1]
     apart = [runs for runs in formats if len(runs) > 1]

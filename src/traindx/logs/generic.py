@@ -70,9 +70,9 @@ def is_training(table: Table) -> bool:
 
 def has_result(cells: dict[str, float]) -> bool:
     """Whether single values are results of a training, not settings: a counter and a metric."""
-    counted = any(names.counter_rank(name.rpartition("/")[2]) is not None for name in cells)
+    has_counter = any(names.counter_rank(name.rpartition("/")[2]) is not None for name in cells)
     plain = [names.understand(n) for n in cells if _is_informative(n)]
-    return counted and any(m.metric not in _SETTINGS and not m.part for m in plain)
+    return has_counter and any(m.metric not in _SETTINGS and not m.part for m in plain)
 
 
 def logs(table: Table, *, config: dict[str, object] | None = None) -> list[Log]:
@@ -93,7 +93,7 @@ def _split_pair(metrics: list[str]) -> bool:
     for name in metrics:
         meaning = names.understand(name)
         splits.setdefault(meaning.metric, set()).add(meaning.split or "train")
-    return any({"train"} < found for found in splits.values())
+    return any({"train"} < split_names for split_names in splits.values())
 
 
 def _counting(table: Table, name: str) -> bool:

@@ -91,10 +91,10 @@ def load_file(file: File) -> object:
     data = b"" if file.size > MAX_DOCUMENT else file.read(MAX_DOCUMENT + 1)
     if file.size > MAX_DOCUMENT or len(data) > MAX_DOCUMENT:
         raise Unreadable(f"the JSON document is larger than {MAX_DOCUMENT >> 20} MiB, the most that is read")
-    most = _fitting(data)
-    if most < len(data):
-        document = load_torn(data[:most])
-        file.note(f"the JSON has too many values: the first {most >> 20} MiB were read")
+    fitting = _fitting(data)
+    if fitting < len(data):
+        document = load_torn(data[:fitting])
+        file.note(f"the JSON has too many values: the first {fitting >> 20} MiB were read")
         return document
     try:
         document, left_out = _loaded(data)
@@ -119,11 +119,13 @@ def load_object(file: File) -> Row | None:
 
 def _fitting(data: bytes) -> int:
     """How many of the bytes, as objects in memory, take no more than about a GiB."""
-    left = MAX_VALUES
+    values_left = MAX_VALUES
     for at in range(0, len(data), _COUNTED):
         end = at + _COUNTED
-        left -= data.count(b",", at, end) + _OBJECT * (data.count(b"{", at, end) + data.count(b"[", at, end))
-        if left < 0:
+        values_left -= data.count(b",", at, end) + _OBJECT * (
+            data.count(b"{", at, end) + data.count(b"[", at, end)
+        )
+        if values_left < 0:
             return at
     return len(data)
 

@@ -101,8 +101,8 @@ def _uses_decimal_comma(delimiter: str, rows: Sequence[Sequence[str]]) -> bool:
     """`0,5;12,25`: commas in numbers that cannot part thousands, and no point anywhere."""
     if delimiter == ",":
         return False
-    shown = [cell.strip() for row in rows for cell in row[:200]]
-    numeric = [c for c in shown if c and c[0] in "-+0123456789"]
+    cells = [cell.strip() for row in rows for cell in row[:200]]
+    numeric = [c for c in cells if c and c[0] in "-+0123456789"]
     if any("." in c for c in numeric):
         return False
     return any(re.fullmatch(r"[-+]?(0,\d+|\d+,(\d{1,2}|\d{4,}))(e[-+]?\d+)?", c, re.I) for c in numeric)
@@ -119,9 +119,9 @@ def _is_header(row: Sequence[str], following: Sequence[Sequence[str]]) -> bool:
     numbers = sum(map(is_number, row[:500]))
     if not numbers:
         return True
-    below = [sum(map(is_number, other[:500])) for other in following[:10]]
-    known = any(names.counter_rank(c) is not None or names.understand(c).known for c in row[:500])
-    return bool(below) and known and numbers < min(below) and numbers < 0.5 * len(row)
+    below = [sum(map(is_number, row_below[:500])) for row_below in following[:10]]
+    has_known_name = any(names.counter_rank(c) is not None or names.understand(c).known for c in row[:500])
+    return bool(below) and has_known_name and numbers < min(below) and numbers < 0.5 * len(row)
 
 
 def distinct(titles: Iterable[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The output of a reader: one run as its writer laid it out, names unchanged."""
+"""The output of a reader: one run as it was written, names unchanged."""
 
 from __future__ import annotations
 

@@ -97,19 +97,19 @@ class File:
                 if self.gzipped:
                     yield from self._unpacked_pieces(handle, size, notes)
                     return
-                left = self.size
-                while chunk := handle.read(min(size, left)):
-                    left -= len(chunk)
+                bytes_left = self.size
+                while chunk := handle.read(min(size, bytes_left)):
+                    bytes_left -= len(chunk)
                     yield chunk
         except OSError as error:
             raise Unreadable(reason(error)) from None
 
     def _unpacked_pieces(self, handle: IO[bytes], size: int, notes: list[Note]) -> Iterator[bytes]:
-        left = self.unpacked_most
+        bytes_left = self.unpacked_most
         try:
             for chunk in gunzip(handle, size):
-                if len(chunk) > left:
-                    yield chunk[:left]
+                if len(chunk) > bytes_left:
+                    yield chunk[:bytes_left]
                     _add(
                         notes,
                         Note(
@@ -119,7 +119,7 @@ class File:
                         ),
                     )
                     return
-                left -= len(chunk)
+                bytes_left -= len(chunk)
                 yield chunk
         except (EOFError, zlib.error) as error:
             _add(notes, Note(self.shown, f"the gzip stream is damaged ({error}); read up to the damage"))
@@ -131,11 +131,11 @@ class File:
 
     def read(self, limit: int | None = None) -> bytes:
         """The whole content, or its first `limit` bytes."""
-        most = sys.maxsize if limit is None else limit
+        limit_or_all = sys.maxsize if limit is None else limit
         out = io.BytesIO()
-        for chunk in self.chunks(min(most, CHUNK_BYTES) or 1):
-            out.write(chunk[: most - out.tell()])
-            if out.tell() >= most:
+        for chunk in self.chunks(min(limit_or_all, CHUNK_BYTES) or 1):
+            out.write(chunk[: limit_or_all - out.tell()])
+            if out.tell() >= limit_or_all:
                 break
         return out.getvalue()
 
@@ -200,11 +200,11 @@ def pipe_file(path: Path) -> File:
 
 def _spooled(stream: IO[bytes], shown: str) -> File:
     target = _scratch() / f"piped-{len(os.listdir(_scratch()))}"
-    file, left = File(target, shown), _PIPED_MOST
+    file, bytes_left = File(target, shown), _PIPED_MOST
     with open(target, "wb") as out:
-        while left and (chunk := stream.read(min(left, CHUNK_BYTES))):
-            left -= out.write(chunk)
-    if not left:
+        while bytes_left and (chunk := stream.read(min(bytes_left, CHUNK_BYTES))):
+            bytes_left -= out.write(chunk)
+    if not bytes_left:
         file.note(f"more than {_mebibytes(_PIPED_MOST)} came through the pipe: the rest was left out")
     return file
 

@@ -58,9 +58,12 @@ def printed_names(parts: Sequence[RecordingPart]) -> list[str]:
     inside, after = zip(*map(_around_the_end, parts), strict=True)
     if inside[0]:
         # A heading stands before its training: that of the next one is the last thing before it.
-        headings = [one[-1:] for one in after[:-1]]
-        return [_most(own or heading) for own, heading in zip(inside, [[], *headings], strict=True)]
-    return [_most(one[:1]) for one in after]
+        headings = [names_after[-1:] for names_after in after[:-1]]
+        return [
+            _most_frequent(names_inside or heading)
+            for names_inside, heading in zip(inside, [[], *headings], strict=True)
+        ]
+    return [_most_frequent(names_after[:1]) for names_after in after]
 
 
 def _around_the_end(part: RecordingPart) -> tuple[Names, Names]:
@@ -78,5 +81,5 @@ def _names(text: str) -> Names:
     return [(word.lower(), number) for word, number in _NAMED.findall(text[-_LONGEST:])]
 
 
-def _most(names: Names) -> str:
+def _most_frequent(names: Names) -> str:
     return " ".join(Counter(names).most_common(1)[0][0]) if names else ""

@@ -77,7 +77,7 @@ class PrintedText:
             for script in script_columns(placed):
                 before = by_name.get(script.column.canonical)
                 if before is not None:
-                    script = ScriptColumn(_joined(before.column, script.column), script.plain)
+                    script = ScriptColumn(_joined_columns(before.column, script.column), script.plain)
                 by_name[script.column.canonical] = script
         return list(by_name.values())
 
@@ -119,8 +119,8 @@ def script_columns(columns: Sequence[Column]) -> list[ScriptColumn]:
     """Columns as the script calls them, given canonical names as those of any log."""
     named_columns = names.assign([candidate(column) for column in columns], overrides={})
     return [
-        ScriptColumn(replace(column, canonical=named.name, split=None), named.plain)
-        for column, named in zip(columns, named_columns, strict=True)
+        ScriptColumn(replace(column, canonical=name.name, split=None), name.plain)
+        for column, name in zip(columns, named_columns, strict=True)
     ]
 
 
@@ -143,7 +143,7 @@ def _lines(output: Sequence[PrintedPiece], stream: str) -> list[PrintedLine]:
     return lines
 
 
-def _joined(first: Column, second: Column) -> Column:
+def _joined_columns(first: Column, second: Column) -> Column:
     """The same curve of two trainings in one text, one after the other."""
     if first.axis != second.axis:
         return first if first.values.size >= second.values.size else second

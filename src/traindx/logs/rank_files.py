@@ -30,7 +30,7 @@ def log_of_ranks(ranks: Mapping[int, RecordingPart], facts: RunFacts, shown: str
     """
     columns_by_rank = {rank: ranks[rank].columns() for rank in sorted(ranks)}
     if not last:
-        columns_by_rank = {rank: _own(columns) for rank, columns in columns_by_rank.items()}
+        columns_by_rank = {rank: _own_columns(columns) for rank, columns in columns_by_rank.items()}
     first = next((rank for rank, columns in columns_by_rank.items() if _stepped(columns)), min(ranks))
     part = ranks[first]
     printing = part if part.output else ranks[min(ranks)]
@@ -60,7 +60,7 @@ def _stepped(columns: list[Column]) -> bool:
     return any(column.steps.max() > 0 for column in columns)
 
 
-def _own(columns: list[Column]) -> list[Column]:
+def _own_columns(columns: list[Column]) -> list[Column]:
     """Without an only evaluation after the last step: trainers judge the next model before it trains."""
     end = max((column.steps.max() for column in columns if column.name == "loss"), default=np.inf)
     return [
@@ -86,10 +86,12 @@ def _unstepped(
         for log in printed.logs:
             log.config = {**log.config, **config}
             log.notes += notes
-            log.events = [*log.events, *_new(nowhere, log.events)]
-        taken = {names.canonical(column.name) for column in printed.logs[0].columns}
+            log.events = [*log.events, *_new_events(nowhere, log.events)]
+        taken_names = {names.canonical(column.name) for column in printed.logs[0].columns}
         for column in rows:
-            column.canonical = f"logged/{column.canonical}" if column.canonical in taken else column.canonical
+            column.canonical = (
+                f"logged/{column.canonical}" if column.canonical in taken_names else column.canonical
+            )
         printed.logs[0].columns += rows
         return printed.logs
     columns = rows + [_by_row(column) for column in recorded]
@@ -103,18 +105,18 @@ def _by_row(column: Column) -> Column:
     return replace(column, steps=np.arange(column.values.size, dtype=float), axis="row")
 
 
-def _new(events: list[Event], known: list[Event]) -> Iterator[Event]:
-    kinds = {event.kind for event in known}
+def _new_events(events: list[Event], known_events: list[Event]) -> Iterator[Event]:
+    kinds = {event.kind for event in known_events}
     return (event for event in events if event.kind not in kinds)
 
 
 def _gaps(printed: Mapping[str, object], recorded: Mapping[str, object]) -> dict[str, object]:
     """The printed settings that the recorder does not know."""
-    known = names.settings(flatten(recorded))
+    settings = names.settings(flatten(recorded))
     return {
         key: value
         for key, value in printed.items()
-        if key not in recorded and names.setting_name(key) not in known
+        if key not in recorded and names.setting_name(key) not in settings
     }
 
 
@@ -156,5 +158,5 @@ def _last_steps(ranks: Mapping[int, RecordingPart], *, ended: bool) -> Iterator[
     times = [t for _, t in ends.values() if t is not None]
     if ended or (times and max(times) - min(times) > _WRITTEN_LATE):
         listed = ", ".join(f"rank {rank} at {step:g}" for rank, (step, _) in list(ends.items())[:8])
-        more = ", ..." if len(ends) > 8 else ""
-        yield f"the ranks stop at different steps: {listed}{more}"
+        suffix = ", ..." if len(ends) > 8 else ""
+        yield f"the ranks stop at different steps: {listed}{suffix}"

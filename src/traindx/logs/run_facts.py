@@ -65,15 +65,15 @@ class RunFacts:
         if not later:
             return self
         phase = self.phases[-later] if later <= len(self.phases) else {}
-        own = replace(self, notes=[], ending=None, phases=())
+        facts_of_part = replace(self, notes=[], ending=None, phases=())
         if not phase:
-            return replace(own, inside={})
+            return replace(facts_of_part, inside={})
         shared = {key: value for key, value in self.inside.items() if key not in _OF_TRAINING}
         mine = {key: value for key, value in phase.items() if key in _OF_TRAINING}
         settings = phase.get("config")
         config = {name: value for name, value in self.config.items() if name not in self.settings}
         config |= settings if isinstance(settings, dict) else {}
-        return replace(own, config=config, inside={**shared, **mine})
+        return replace(facts_of_part, config=config, inside={**shared, **mine})
 
 
 def facts_of(file: File) -> RunFacts:
@@ -93,7 +93,7 @@ def facts_of(file: File) -> RunFacts:
         notes=list(_notes(run)),
         ending=ending_of(run.get("ended")),
         inside={key: value for key, value in run.items() if key not in _READ_ELSEWHERE},
-        phases=tuple(one if isinstance(one, Mapping) else {} for one in _list(run.get("phases"))),
+        phases=tuple(phase if isinstance(phase, Mapping) else {} for phase in _list(run.get("phases"))),
         settings=frozenset(map(str, _list(run.get("settings_of_phases")))),
     )
 
@@ -107,8 +107,8 @@ def confirmed_of(file: File) -> dict[str, object]:
     document = jsons.load_object(file) or {}
     if not isinstance(cause := document.get("cause"), str):
         return {}
-    share, tried = as_number(document.get("confidence")), document.get("experiments")
-    count = len(tried) if isinstance(tried, list) else 0
+    share, experiments = as_number(document.get("confidence")), document.get("experiments")
+    count = len(experiments) if isinstance(experiments, list) else 0
     return {"confirmed": {"cause": cause[:80], "confidence": share, "experiments": count}}
 
 
@@ -174,8 +174,8 @@ def _notes(run: Mapping[str, object]) -> Iterator[str]:
     for entry in entries[:_NOTES_MOST] if isinstance(entries, list) else ():
         if isinstance(entry, Mapping):
             entry = (entry.get("what", ""), entry.get("why", ""))
-        what, why = entry if isinstance(entry, tuple | list) and len(entry) == 2 else (entry, "")
-        yield f"not measured: {what}" + (f" ({why})" if why else "")
+        subject, why = entry if isinstance(entry, tuple | list) and len(entry) == 2 else (entry, "")
+        yield f"not measured: {subject}" + (f" ({why})" if why else "")
     links = run.get("links")
     paths = (
         [str(link.get("path", "")) if isinstance(link, Mapping) else str(link) for link in links]

@@ -77,5 +77,5 @@ def _falls(steps: FloatArray) -> IntArray:
     if finite.all():
         return np.flatnonzero(steps[1:] < steps[:-1]) + 1
     where = np.flatnonzero(finite)
-    known = steps[where]
-    return where[1:][known[1:] < known[:-1]]
+    known_steps = steps[where]
+    return where[1:][known_steps[1:] < known_steps[:-1]]

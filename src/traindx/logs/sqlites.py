@@ -56,12 +56,12 @@ def _copy(path: Path, target: Path) -> None:
 
 def _confine(connection: sqlite3.Connection, size: int) -> None:
     """Plain reads only, of cells that fit into memory, for as long as a file of this size can take."""
-    left = (_STEPS_LEAST + _STEPS_PER_BYTE * size) // _STEPS_BETWEEN
+    calls_left = (_STEPS_LEAST + _STEPS_PER_BYTE * size) // _STEPS_BETWEEN
 
     def too_long() -> bool:
-        nonlocal left
-        left -= 1
-        return left < 0
+        nonlocal calls_left
+        calls_left -= 1
+        return calls_left < 0
 
     connection.set_progress_handler(too_long, _STEPS_BETWEEN)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _CELL_MOST)

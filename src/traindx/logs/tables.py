@@ -152,9 +152,9 @@ def step_axis(table: Table, step: str | None = None) -> tuple[FloatArray, Axis, 
     epochs = [n for n in ranked[1:] if names.axis_of(n) == "epoch"]
     if kind == "step" and epochs:
         outer = np.where(table.has(epochs[0]), table.values[epochs[0]], np.nan)
-        joined = _join_epochs(steps, outer)
-        if joined is not None:
-            steps = joined
+        joined_steps = _join_epochs(steps, outer)
+        if joined_steps is not None:
+            steps = joined_steps
     return fill_gaps(steps), kind, used
 
 
@@ -169,10 +169,10 @@ def _counts(values: FloatArray) -> bool:
 
 def _join_epochs(inner: FloatArray, outer: FloatArray) -> FloatArray | None:
     """`epoch * length + inner` when the inner counter starts again as the epoch advances."""
-    both = np.isfinite(inner) & np.isfinite(outer)
-    if both.sum() < 3:
+    where_both = np.isfinite(inner) & np.isfinite(outer)
+    if where_both.sum() < 3:
         return None
-    a, e = inner[both], outer[both]
+    a, e = inner[where_both], outer[where_both]
     back = np.diff(a) < 0
     up = np.diff(e) > 0
     if not back.any() or (back & up).sum() < 0.8 * max(back.sum(), 1) or (back & up).sum() < 0.5 * up.sum():
@@ -180,16 +180,16 @@ def _join_epochs(inner: FloatArray, outer: FloatArray) -> FloatArray | None:
     start = 1.0 if a.min() >= 1 else 0.0
     length = a.max() - start + 1
     first = float(np.floor(e.min()))
-    joined: FloatArray = (np.floor(outer) - first) * length + inner
-    return joined
+    joined_steps: FloatArray = (np.floor(outer) - first) * length + inner
+    return joined_steps
 
 
 def fill_gaps(steps: FloatArray) -> FloatArray:
     """Rows without a step take the step of the row before (or of the first that has one)."""
-    known = np.isfinite(steps)
-    if known.all() or not known.any():
+    is_finite = np.isfinite(steps)
+    if is_finite.all() or not is_finite.any():
         return steps
-    index = np.where(known, np.arange(steps.size), -1)
+    index = np.where(is_finite, np.arange(steps.size), -1)
     np.maximum.accumulate(index, out=index)
-    index[index < 0] = int(np.flatnonzero(known)[0])
+    index[index < 0] = int(np.flatnonzero(is_finite)[0])
     return steps[index]

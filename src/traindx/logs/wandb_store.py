@@ -51,13 +51,13 @@ def records(file: File, store: Store) -> Iterator[bytes]:
         whole = len(data) - len(data) % _BLOCK
         rest = data[whole:]
         for start in range(0, whole, _BLOCK):
-            yield from _joined(data, start + begin, start + _BLOCK, parts, store)
+            yield from _joined_pieces(data, start + begin, start + _BLOCK, parts, store)
             begin = 0
-    yield from _joined(rest, begin, len(rest), parts, store)
+    yield from _joined_pieces(rest, begin, len(rest), parts, store)
     store.torn = store.torn or bool(parts)
 
 
-def _joined(data: bytes, at: int, end: int, parts: list[bytes], store: Store) -> Iterator[bytes]:
+def _joined_pieces(data: bytes, at: int, end: int, parts: list[bytes], store: Store) -> Iterator[bytes]:
     """The records that end in one block; `parts` carries one that continues in the next."""
     while at + 7 <= end:
         crc, length, kind = _CHUNK.unpack_from(data, at)

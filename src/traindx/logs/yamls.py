@@ -140,13 +140,13 @@ def _stop_if(too_much: bool) -> None:
 
 def _close(stack: list[_Holder], anchors: dict[str, tuple[object, int]]) -> None:
     """Finish the innermost list or mapping and hand it to the one around it."""
-    done = stack.pop()
-    if isinstance(done.value, dict):
-        _merge(done.value)
-    if done.anchor:
-        anchors[done.anchor] = (done.value, done.size)
+    closed = stack.pop()
+    if isinstance(closed.value, dict):
+        _merge(closed.value)
+    if closed.anchor:
+        anchors[closed.anchor] = (closed.value, closed.size)
     if stack:
-        stack[-1].put(done.value, done.size)
+        stack[-1].put(closed.value, closed.size)
 
 
 def _merge(mapping: dict[str, object]) -> None:

@@ -9,13 +9,14 @@ from traindx.core.nouns import Diagnosis, Evidence, Finding, Hypothesis, Problem
 from traindx.core.pool import pool_of
 from traindx.evidence.inside import word
 from traindx.report.checked import checked_facts
+from traindx.report.coverage_words import not_checked
 from traindx.report.document import Block, Chart, Diff, Items, Labelled, Prose, Span, Text, Verdict
 from traindx.report.inside_words import inside_sentences
 from traindx.report.layout import Screen
 from traindx.report.measured import case_of
 from traindx.report.panels import curves_of
-from traindx.report.places import from_here, patch_lines, place_text, places_text
-from traindx.report.text import count, percent, short
+from traindx.report.places import from_here, patch_lines, place_text, places_text, program_words
+from traindx.report.text import count, percent, short, value_text
 from traindx.report.to_terminal import lines
 from traindx.report.wording import (
     decides,
@@ -24,7 +25,6 @@ from traindx.report.wording import (
     leading,
     look,
     minor,
-    not_checked,
     sentence,
     shown_problems,
     verdict_sentences,
@@ -57,9 +57,9 @@ def answer(diagnosis: Diagnosis) -> Iterator[Block]:
         (Text(Span(" · ".join(_facts(diagnosis.run))), "name"),),
     )
     problems = shown_problems(diagnosis)
-    drawn = curves_of(case_of(diagnosis.run), problems[0] if problems else None, most=2)
-    if drawn is not None:
-        yield Chart(drawn, 2)
+    chart = curves_of(case_of(diagnosis.run), problems[0] if problems else None, most=2)
+    if chart is not None:
+        yield Chart(chart, 2)
     if chosen := word(checked_facts(diagnosis.run), "chosen"):
         yield Labelled("data", chosen)
     yield from _problem(problems[0], diagnosis) if problems else _no_problem(diagnosis)
@@ -88,7 +88,9 @@ def _problem(problem: Problem, diagnosis: Diagnosis) -> Iterator[Block]:
         yield Items(tuple(item.text for item in evidence), "evidence")
         yield from _what_to_do(first)
     elif problem.hypotheses:
-        causes = ", ".join(f"{one.title} ({percent(one.confidence)})" for one in problem.hypotheses[:3])
+        causes = ", ".join(
+            f"{hypothesis.title} ({percent(hypothesis.confidence)})" for hypothesis in problem.hypotheses[:3]
+        )
         text = f"open: no finding speaks for one of its causes. By how common they are: {causes}."
         yield Labelled("cause", Span(text))
     if first is None and decides(problem):
@@ -125,13 +127,9 @@ def _what_to_do(first: Hypothesis) -> Iterator[Block]:
 
 
 def seen_at(finding: Finding) -> Prose:
-    """What was seen, and in brackets where."""
+    """The text of a finding, with its places in brackets."""
     where = places_text(finding)
     return (finding.text, " (", Span(where, "code"), ")") if where else finding.text
-
-
-def value_text(value: object) -> str:
-    return short(value) if isinstance(value, float) else str(value)
 
 
 def _no_problem(diagnosis: Diagnosis) -> Iterator[Block]:
@@ -140,8 +138,8 @@ def _no_problem(diagnosis: Diagnosis) -> Iterator[Block]:
         yield Items(diagnosis.reasons[:_REASONS_SHOWN], label)
     well = diagnosis.verdict == "healthy"  # then what was measured is shown, and no cause of an illness
     noticed: list[Prose] = [
-        one.summary if well else (Span(sentence(one, diagnosis.run)), ". ", one.summary)
-        for one in minor(diagnosis)
+        problem.summary if well else (Span(sentence(problem, diagnosis.run)), ". ", problem.summary)
+        for problem in minor(diagnosis)
     ]
     noticed += [seen_at(sign) for sign in further_signs(diagnosis)]
     if noticed:
@@ -154,12 +152,12 @@ def _no_problem(diagnosis: Diagnosis) -> Iterator[Block]:
 
 
 def _preflight(run: Run) -> str:
-    """The command that would say more of a run that may be well, where nothing measured says that it is."""
+    """The next command for a run without a problem, unless a measurement shows that it learned."""
     level, program = case_of(run).level, _program(run)
-    found = level.against_simple
+    comparison = level.against_simple
     if (
         not program
-        or (found is not None and found.as_good)
+        or (comparison is not None and comparison.as_good)
         or level.good
         or level.answers_right
         or any(entry.command == "preflight" for entry in pool_of(run))
@@ -182,10 +180,5 @@ def next_command(diagnosis: Diagnosis, problem: Problem) -> str:
 
 
 def _program(run: Run) -> str:
-    """The words behind `python` that a recording was made with."""
-    command = run.facts.get("command")
-    try:
-        words = shlex.split(command)[1:] if isinstance(command, str) else []
-    except ValueError:
-        return ""
-    return shlex.join(words) if words and run.facts.get("world_size") in (None, 1) else ""
+    """The command line behind `python`, where experiments can run it: in a single process."""
+    return shlex.join(program_words(run)) if run.facts.get("world_size") in (None, 1) else ""

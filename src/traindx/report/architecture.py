@@ -9,7 +9,7 @@ from typing import Any
 from traindx.core.nouns import Run
 from traindx.evidence.inside import Fact, facts, number, word
 from traindx.report.document import Cell, DocumentTable, Section, Span, TableColumn
-from traindx.report.text import count, short
+from traindx.report.text import count, first_names, rounded
 
 _MODELS_MOST = 4
 _NAMES_MOST = 8
@@ -38,9 +38,13 @@ class Architecture:
 
 
 def architectures(run: Run) -> list[Architecture]:
-    """The models of a run, the largest first; of a log what its settings say, if anything."""
+    """The models of a run, the largest first; for a log, the model that its settings describe, if any."""
     samples = _training_samples(run)
-    models = [one for model in facts(run.facts.get("models")) if (one := _model(model, samples)) is not None]
+    models = [
+        architecture
+        for model in facts(run.facts.get("models"))
+        if (architecture := _model(model, samples)) is not None
+    ]
     if not models and (parameters := _whole(run.settings, "model_parameters")):
         own = _whole(run.settings, "trainable_parameters"), _whole(run.settings, "layers")
         name = str(run.settings.get("model") or "model")
@@ -88,10 +92,10 @@ def architecture_section(run: Run) -> list[Section]:
     """A table of each model; none when nothing is known."""
     models = architectures(run)
     columns = (TableColumn(""), *(TableColumn("", wrap=True) for _ in models))
-    known = [dict(_rows(model)) for model in models]
+    facts_of_models = [dict(_rows(model)) for model in models]
     rows: list[tuple[Cell, ...]] = []
-    for name in dict.fromkeys(name for own in known for name in own):
-        rows.append((name, *(Span(own.get(name, "")) for own in known)))
+    for name in dict.fromkeys(name for model_facts in facts_of_models for name in model_facts):
+        rows.append((name, *(Span(model_facts.get(name, "")) for model_facts in facts_of_models)))
     table = DocumentTable(columns, tuple(rows), look="facts")
     return [Section("Architecture", (table,), "card")] if rows else []
 
@@ -101,7 +105,7 @@ def architecture_sentence(model: Architecture) -> str:
     rows = dict(_rows(model))
     name, size = rows.pop("model"), rows.pop("parameters")
     depth = rows.pop("depth", "")
-    rest = [f"{what}: {text}" for what, text in rows.items()]
+    rest = [f"{label}: {text}" for label, text in rows.items()]
     return "; ".join([f"{name}: {size}", *([depth] if depth else []), *rest])
 
 
@@ -110,14 +114,14 @@ def _rows(model: Architecture) -> list[tuple[str, str]]:
     if model.depth is not None:
         rows.append(("depth", count(model.depth, "layer with weights", "layers with weights")))
     if model.normalisation is not None:
-        rows.append(("normalisation", _counted(model.normalisation)))
+        rows.append(("normalisation", _kind_counts(model.normalisation)))
     if model.dropout is not None:
         shares = dict.fromkeys(f"{rate:g}" for rate in model.dropout)
         rows.append(("dropout", ", ".join(list(shares)[:_NAMES_MOST]) or "none"))
     if model.activations is not None:
-        rows.append(("activations", _counted(model.activations, "none that is a layer of its own")))
+        rows.append(("activations", _kind_counts(model.activations, "none that is a layer of its own")))
     if model.per_sample is not None:
-        ratio = f"{short(float(f'{model.per_sample:.3g}'))} ({model.training_samples:,} training samples)"
+        ratio = f"{rounded(model.per_sample, 3)} ({model.training_samples:,} training samples)"
         rows.append(("parameters per training sample", ratio))
     return rows
 
@@ -129,8 +133,7 @@ def _parameters(model: Architecture) -> str:
     return f"{size}, {'all' if model.trainable == model.parameters else f'{model.trainable:,}'} trainable"
 
 
-def _counted(kinds: Mapping[str, int], nothing: str = "none") -> str:
+def _kind_counts(kinds: Mapping[str, int], nothing: str = "none") -> str:
     """`ReLU (25), Sigmoid`; none where there is none."""
-    named = [f"{name} ({how_many:,})" if how_many > 1 else name for name, how_many in kinds.items()]
-    more = f" and {len(named) - _NAMES_MOST} more" if len(named) > _NAMES_MOST else ""
-    return ", ".join(named[:_NAMES_MOST]) + more if named else nothing
+    texts = [f"{name} ({how_many:,})" if how_many > 1 else name for name, how_many in kinds.items()]
+    return first_names(texts, _NAMES_MOST) or nothing

@@ -1,4 +1,4 @@
-"""What stands in the cells of the tables: a curve's ends, best point, trouble and shape."""
+"""The contents of table cells: the ends, the best point, the NaN and Inf, and the shape of a curve."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sparkline_of(series: Series, steps: tuple[float, float], width: int) -> Spar
 
 
 def curve(run: Run, width: int) -> Sparkline | None:
-    """The curve that stands for the run."""
+    """The main curve of the run."""
     main = main_series(run)
     return None if main is None else sparkline_of(main, span(run), width)
 

@@ -20,9 +20,9 @@ def markdown(unit: ChangeSpec, *, level: int = 1) -> str:
 
 
 def usage(unit: ChangeSpec) -> str:
-    """`clip_norm limit=...`, as it is asked for; values with a default stand in brackets."""
+    """`clip_norm limit=...`, as it is written; values with a default are in brackets."""
     words = [
-        f"{name}=..." if value.default is None else f"[{name}={_shown(value.default)}]"
+        f"{name}=..." if value.default is None else f"[{name}={_value_text(value.default)}]"
         for name, value in unit.values.items()
     ]
     return " ".join([unit.id, *words])
@@ -39,8 +39,8 @@ def _described(unit: ChangeSpec, name: str, value: ChangeParameter) -> str:
     for word, bounds in (("above", unit.above), ("at least", unit.least), ("at most", unit.most)):
         if name in bounds:
             text += f", {word} {bounds[name]:g}"
-    return text + ("" if value.default is None else f"; {_shown(value.default)} if not given")
+    return text + ("" if value.default is None else f"; {_value_text(value.default)} if not given")
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Smooth = tuple["FloatArray", "FloatArray", int]
 Kind = Literal["onset", "span", "point", "lr", "best", "event", "upright", "broken", "zero"]
+# The axis of runs whose own axes differ.
+SHARE = "share of the run"
 # Colours are roles of the page's style sheet, or `#rrggbb`.
 CURVE_COLOURS = ("train", "val", "third", "lr")
 
@@ -60,10 +62,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Mark:
-    """Something to see at a step (to `end`, for a stretch) of a curve, and what to say about it.
+    """A mark at a step of a curve, or on a stretch up to `end`, with its title and text.
 
     Steps are on the chart's axis. Without a `series` it concerns every panel; without a `height` it
-    stands at the bottom.
+    is at the bottom.
     """
 
     kind: Kind
@@ -86,7 +88,7 @@ class HorizontalLine:
 
 @dataclass(frozen=True, eq=False)
 class Shade:
-    """What lies between two curves."""
+    """The area between two curves."""
 
     x: FloatArray
     low: FloatArray
@@ -98,7 +100,7 @@ class Shade:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Curves over each other; `values` are those that its axis has to hold, all of them by default."""
+    """Curves on the same axes; `values` set the range of the y axis, all of them by default."""
 
     metric: str
     title: str
@@ -117,26 +119,28 @@ class Panel:
     def values(self) -> FloatArray:
         if self.held is not None:
             return self.held
-        held = [one for line in self.lines for one in (line.y, line.low, line.high) if one is not None]
-        values = np.concatenate(held or [np.empty(0)])
-        shown = drawable(values[np.isfinite(values)])
-        return shown[shown > 0] if self.logarithmic else shown
+        arrays = [
+            array for line in self.lines for array in (line.y, line.low, line.high) if array is not None
+        ]
+        values = np.concatenate(arrays or [np.empty(0)])
+        finite = drawable(values[np.isfinite(values)])
+        return finite[finite > 0] if self.logarithmic else finite
 
     @property
     def broken(self) -> int:
         return sum(line.broken for line in self.lines)
 
     def height_of(self, mark: Mark) -> float:
-        """Where on its curve a mark sits; NaN when the curve has no value there."""
+        """The height of a mark on its curve; NaN when the curve has no value there."""
         if mark.series is None or not self.lines:
             return float("nan")
-        line = next((one for one in self.lines if one.name == mark.series), self.lines[0])
+        line = next((candidate for candidate in self.lines if candidate.name == mark.series), self.lines[0])
         return value_at(line.x, line.y, mark.step) if line.x.size else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """Panels above each other on one axis. `label` says in words what is shown.
+    """Panels above each other on one axis. `label` describes them in words.
 
     With `names` the places 0, 1, 2, ... of the axis have names.
     """

@@ -1,4 +1,4 @@
-"""What was measured of something at rest: one table for each kind of it."""
+"""The measurements of a checkpoint, a model or data without a training: one table for each kind."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from traindx.core.nouns import Run
 from traindx.evidence.inside import Fact, facts, number, word
 from traindx.report.document import DocumentTable, Section, Span, TableColumn
-from traindx.report.text import percent, short
+from traindx.report.text import percent, rounded
 
 _ROWS_MOST = 2000
 
 
 def checked_facts(run: Run) -> Fact:
-    """What a run without curves is about; empty for a training."""
+    """The subject of a run without curves; empty for a training."""
     fact = run.facts.get("checked")
     return fact if isinstance(fact, Mapping) else {}
 
@@ -22,11 +22,11 @@ def checked_facts(run: Run) -> Fact:
 def checked_sections(run: Run) -> Iterator[Section]:
     """The tables of what was measured."""
     for title, fact, table in _TABLES:
-        found = run.facts.get(fact)
-        rows = facts([found] if fact == "curvature" else found)
+        value = run.facts.get(fact)
+        rows = facts([value] if fact == "curvature" else value)
         if rows:
-            left = f" (the first {_ROWS_MOST:,} of {len(rows):,})" if len(rows) > _ROWS_MOST else ""
-            yield Section(f"{title}{left}", (table(rows[:_ROWS_MOST]),), "card")
+            extent = f" (the first {_ROWS_MOST:,} of {len(rows):,})" if len(rows) > _ROWS_MOST else ""
+            yield Section(f"{title}{extent}", (table(rows[:_ROWS_MOST]),), "card")
 
 
 def measured_dict(run: Run) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _layer(row: Fact) -> tuple[Span, ...]:
 
 def _number(row: Fact, key: str) -> Span:
     value = number(row, key)
-    return Span("" if value is None else short(float(f"{value:.3g}")), value=value)
+    return Span("" if value is None else rounded(value, 3), value=value)
 
 
 def _remarks(row: Fact) -> Iterator[str]:
@@ -113,10 +113,9 @@ def _plain(*heads: str) -> Callable[[Any], DocumentTable]:
 
 def _curvature(rows: Any) -> DocumentTable:
     fact = rows[0]
-    shown = [(key.replace("_", " "), fact[key]) for key in fact if isinstance(fact[key], int | float | str)]
+    entries = [(key.replace("_", " "), fact[key]) for key in fact if isinstance(fact[key], int | float | str)]
     cells = tuple(
-        (Span(name), Span(value if isinstance(value, str) else short(float(f"{value:.4g}"))))
-        for name, value in shown
+        (Span(name), Span(value if isinstance(value, str) else rounded(value, 4))) for name, value in entries
     )
     return DocumentTable((TableColumn(""), TableColumn("")), cells, look="facts")
 

@@ -52,7 +52,7 @@ def _failures(checklist: Checklist) -> Iterator[Block]:
 def _total(checklist: Checklist) -> Iterator[Block]:
     passed = count(checklist.count("pass"), "check passed", "checks passed")
     rest = f"{checklist.count('fail')} failed, {checklist.count('unknown')} could not be judged"
-    made = [one for one in checklist.attempts if one.ended != "not run"]
-    runs = f"{count(len(made), 'run')} of the script in {lasting(checklist.seconds)}"
+    attempts = [attempt for attempt in checklist.attempts if attempt.ended != "not run"]
+    runs = f"{count(len(attempts), 'run')} of the script in {lasting(checklist.seconds)}"
     yield Text(Span(f"{passed}, {rest}, from {runs}.", look="good" if checklist else "alarm"), "whole")
     yield from (Text(Span(note, "muted"), "whole") for note in checklist.notes)

@@ -101,28 +101,28 @@ def _blocks(
 
 
 def _curves(compared: Comparison) -> Iterator[doc.Block]:
-    drawn = linked(compared)
-    if drawn is None:
+    chart = linked(compared)
+    if chart is None:
         return
     notes = ["Point at a run in the table to see it alone; a click keeps it."]
     if len(compared.ranking) > len(PALETTE):
         notes.append("Green is best, orange is worst.")
     if len(compared.ranking) > DRAWN_MOST:
         notes.append(f"The {DRAWN_MOST} best of {len(compared.ranking):,} configurations are drawn.")
-    if any(len(one.runs) > 1 for one in compared.configurations):
+    if any(len(configuration.runs) > 1 for configuration in compared.configurations):
         notes.append("Bands reach from the lowest to the highest of repeats; the line is their middle.")
-    yield doc.Section("Curves", (doc.Chart(drawn, 0, "", " ".join(notes)),), "card")
+    yield doc.Section("Curves", (doc.Chart(chart, 0, "", " ".join(notes)),), "card")
 
 
 def _ranking(compared: Comparison, everything: bool) -> Iterator[doc.Block]:
     """A row for each configuration; of many the first and the last."""
     measured, placed = rows(compared)
-    measured = sorted(measured, key=lambda one: _FIRST.get(one.key, 9))
+    measured = sorted(measured, key=lambda measure: _FIRST.get(measure.key, 9))
     shades = colours(len(placed))
-    by_settings = all(one.named_by_settings for _, one in placed)
+    by_settings = all(configuration.named_by_settings for _, configuration in placed)
     keys = list(placed[0][1].settings) if placed and by_settings else []
-    names = short_names([one.name for _, one in placed], 120)
-    repeats = any(len(one.runs) > 1 for _, one in placed)
+    names = short_names([configuration.name for _, configuration in placed], 120)
+    repeats = any(len(configuration.runs) > 1 for _, configuration in placed)
     columns = [doc.TableColumn("", "right", style="dim")]
     columns += [doc.TableColumn(key[:20], "right", style="bold") for key in keys]
     columns += [] if by_settings else [doc.TableColumn("run", least=20, keep="end", style="bold")]
@@ -136,18 +136,18 @@ def _ranking(compared: Comparison, everything: bool) -> Iterator[doc.Block]:
         *(doc.TableColumn(m.head, "right", least=0) for m in measured),
     ]
     table_rows: list[tuple[doc.Cell, ...]] = []
-    for at, (place, one) in enumerate(placed):
+    for at, (place, configuration) in enumerate(placed):
         behind = place.behind.estimate if place.behind is not None else 0.0 if place.rank == 1 else math.nan
-        health = health_of(compared, one)
+        health = health_of(compared, configuration)
         cells: list[doc.Cell] = [
             (doc.Span("", "swatch", shades[at]), doc.Span(str(place.rank), value=place.rank))
         ]
         cells += (
-            [doc.Span((one.settings[key] or "")[:24]) for key in keys]
+            [doc.Span((configuration.settings[key] or "")[:24]) for key in keys]
             if by_settings
             else [doc.Span(names[at])]
         )
-        cells += [str(len(one.runs)) if repeats else ""]
+        cells += [str(len(configuration.runs)) if repeats else ""]
         cells += [
             doc.Span(final_text(place), value=place.final.value),
             doc.Span(behind_text(place), value=behind),
@@ -159,24 +159,24 @@ def _ranking(compared: Comparison, everything: bool) -> Iterator[doc.Block]:
             cells.append(doc.Span(text, "strong" if best and text else "", value=value))
         table_rows.append(tuple(cells))
     hidden = 0 if everything else len(table_rows) - _SHOWN - _LAST
-    shown = [*table_rows[:_SHOWN], *table_rows[-_LAST:]] if hidden > 0 else table_rows
-    groups = tuple(range(len(shown)))
+    visible_rows = [*table_rows[:_SHOWN], *table_rows[-_LAST:]] if hidden > 0 else table_rows
+    groups = tuple(range(len(visible_rows)))
     yield doc.DocumentTable(
-        tuple(columns), tuple(shown), look="ranking", filtered=len(shown) > _MANY, groups=groups
+        tuple(columns), tuple(visible_rows), look="ranking", filtered=len(visible_rows) > _MANY, groups=groups
     )
     if hidden > 0:
         yield doc.Text(f"... and {hidden:,} between; --all shows them", "dim")
 
 
 def _settings_and_results(compared: Comparison) -> Iterator[doc.Block]:
-    """Settings against results, where the runs are too many to look at one by one."""
+    """Settings against results, for more runs than can be read one by one."""
     blocks: list[doc.Block] = []
-    drawn = parallel_lines(compared)
-    if drawn is not None:
+    chart_of_all = parallel_lines(compared)
+    if chart_of_all is not None:
         text = f"Each line is one of {count(len(compared.runs), 'run')}; green is best, orange is worst."
-        blocks.append(doc.Chart(drawn, 0, "Parallel coordinates", text))
+        blocks.append(doc.Chart(chart_of_all, 0, "Parallel coordinates", text))
     swept = compared.sweep
-    settings = [one.key for one in compared.differing if one.counts]
+    settings = [setting.key for setting in compared.differing if setting.counts]
     for setting in ([effect.setting for effect in swept.effects] if swept is not None else settings)[:3]:
         chart = scatter(compared, setting)
         if chart is not None:
@@ -186,25 +186,29 @@ def _settings_and_results(compared: Comparison) -> Iterator[doc.Block]:
 
 
 def _differs(compared: Comparison, everything: bool) -> Iterator[doc.Block]:
-    shown = [one for one in compared.differing if one.counts or one.group in ("seed", "environment")]
-    shown = [one for one in shown if len(one.distinct) > 1 or one.counts]
-    if not shown and compared.code is None:
+    settings = [
+        setting
+        for setting in compared.differing
+        if setting.counts or setting.group in ("seed", "environment")
+    ]
+    settings = [setting for setting in settings if len(setting.distinct) > 1 or setting.counts]
+    if not settings and compared.code is None:
         yield doc.Text("The logs name no setting that differs.")
-    elif shown:
-        few = len(compared.runs) <= _VALUES_ACROSS
-        names = short_names([run.name for run in compared.runs], 24) if few else ["values"]
+    elif settings:
+        is_column_per_run = len(compared.runs) <= _VALUES_ACROSS
+        names = short_names([run.name for run in compared.runs], 24) if is_column_per_run else ["values"]
         columns = (doc.TableColumn("setting", style="bold"), doc.TableColumn("kind", style="dim"))
         table_rows = [
             (
-                code(one.key.partition(": ")[2] or one.key),
-                one.group,
+                code(setting.key.partition(": ")[2] or setting.key),
+                setting.group,
                 *(
-                    (doc.Span(value if value is not None else "not logged") for value in one.values)
-                    if few
-                    else [doc.Span(_some(one.distinct))]
+                    (doc.Span(value if value is not None else "not logged") for value in setting.values)
+                    if is_column_per_run
+                    else [doc.Span(_listed_values(setting.distinct))]
                 ),
             )
-            for one in shown
+            for setting in settings
         ]
         yield doc.DocumentTable(
             (*columns, *(doc.TableColumn(name, least=10) for name in names)), tuple(table_rows)
@@ -215,7 +219,7 @@ def _differs(compared: Comparison, everything: bool) -> Iterator[doc.Block]:
     yield from _code(compared, everything)
 
 
-def _some(values: Iterable[str]) -> str:
+def _listed_values(values: Iterable[str]) -> str:
     listed = list(values)
     with suppress(ValueError):
         listed.sort(key=float)

@@ -8,10 +8,10 @@ from traindx.comparison import Comparison
 from traindx.report.charts import Curves, Ready
 from traindx.report.comparison_words import health
 from traindx.report.curves import drawable
-from traindx.report.parallel import far_end, parallel, plain_layout, scale_of
+from traindx.report.parallel import far_end, parallel, scale_of
 from traindx.report.side_by_side import SideBySide, colours, mixed
 from traindx.report.text import short
-from traindx.report.to_plotly import Json, chart_text, numbers
+from traindx.report.to_plotly import Json, chart_text, numbers, plain_layout
 
 DRAWN_MOST = 60
 
@@ -26,8 +26,8 @@ def scatter(compared: Comparison, setting: str) -> Ready | None:
     shades = colours(len(compared.ranking))
     points = [
         (value, score.final.value, _hover(compared, number), shades[place], place)
-        for place, one in enumerate(compared.ranking)
-        for number in compared.configurations[one.configuration].runs
+        for place, placed in enumerate(compared.ranking)
+        for number in compared.configurations[placed.configuration].runs
         if (value := compared.runs[number].number(setting)) is not None
         and (score := compared.scores[number]) is not None
         and score.final.known
@@ -67,7 +67,9 @@ def parallel_lines(compared: Comparison) -> Ready | None:
 
 def _hover(compared: Comparison, number: int) -> str:
     run, score = compared.runs[number], compared.scores[number]
-    settings = [f"{one.key} = {one.values[number]}" for one in compared.differing if one.counts][:8]
+    settings = [
+        f"{setting.key} = {setting.values[number]}" for setting in compared.differing if setting.counts
+    ][:8]
     final = "NaN" if score is None or not score.final.known else short(score.final.value)
     lines = [f"<b>{chart_text(run.name)}</b>", *map(chart_text, settings)]
     lines += [f"{chart_text(compared.chosen.name)}: {final}", chart_text(health(compared, number))]

@@ -42,28 +42,28 @@ def comparison_dict(compared: Comparison) -> dict[str, Any]:
         "warnings": compared.warnings,
         "next": compared.advice,
         "equal": _without(compared.terms, "why_not"),
-        "ranking": [_placed(compared, one) for one in compared.ranking],
+        "ranking": [_placed(compared, placed) for placed in compared.ranking],
         "runs": [_run(compared, number) for number in range(len(compared.runs))],
-        "differs": [{"setting": one.key, **_without(one, "key")} for one in compared.differing],
+        "differs": [{"setting": setting.key, **_without(setting, "key")} for setting in compared.differing],
         "code": None if compared.code is None else _without(compared.code, "changed"),
         "parting": compared.parting,
         "sweep": compared.sweep,
     }
 
 
-def _placed(compared: Comparison, one: Placed) -> dict[str, Any]:
-    configuration = compared.configurations[one.configuration]
+def _placed(compared: Comparison, placed: Placed) -> dict[str, Any]:
+    configuration = compared.configurations[placed.configuration]
     return {
-        "rank": one.rank,
+        "rank": placed.rank,
         "configuration": configuration.name,
         "settings": configuration.settings,
         "runs": configuration.runs,
-        "failed": one.failed,
-        "final": one.final.value,
-        "error": one.final.error if math.isfinite(one.final.error) else None,
-        "behind": None if one.behind is None else {**vars(one.behind), "ruler": one.ruler},
-        "tied": one.tied,
-        "measures": {m.key: m.values[one.configuration] for m in measures(compared) if m.known},
+        "failed": placed.failed,
+        "final": placed.final.value,
+        "error": placed.final.error if math.isfinite(placed.final.error) else None,
+        "behind": None if placed.behind is None else {**vars(placed.behind), "ruler": placed.ruler},
+        "tied": placed.tied,
+        "measures": {m.key: m.values[placed.configuration] for m in measures(compared) if m.known},
     }
 
 

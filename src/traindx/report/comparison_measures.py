@@ -33,18 +33,18 @@ class Measure:
     @property
     def leader(self) -> int | None:
         """The configuration that is best by it."""
-        known = [number for number, value in enumerate(self.values) if math.isfinite(value)]
-        if not known or self.lower is None:
+        finite = [number for number, value in enumerate(self.values) if math.isfinite(value)]
+        if not finite or self.lower is None:
             return None
-        return min(known, key=lambda number: self.values[number] if self.lower else -self.values[number])
+        return min(finite, key=lambda number: self.values[number] if self.lower else -self.values[number])
 
 
 def measures(compared: Comparison) -> list[Measure]:
-    """Every measure, known or not, in the order of columns; the final level stands apart."""
-    return list(_each(compared))
+    """Every measure, known or not, in the order of columns; the final level has a column of its own."""
+    return list(_all_measures(compared))
 
 
-def _each(compared: Comparison) -> Iterator[Measure]:
+def _all_measures(compared: Comparison) -> Iterator[Measure]:
     lower = compared.chosen.goal != "higher"
     yield _measure(compared, "best", "best", "by the best value", _score(compared, "best"), lower)
     yield from _on_equal_terms(compared, lower)
@@ -97,17 +97,20 @@ def _measure(
     key: str,
     head: str,
     words: str,
-    each: Callable[[int], float | None],
+    value_of: Callable[[int], float | None],
     lower: bool | None,
     text: Callable[[float], str] = short,
 ) -> Measure:
-    held = [[each(number) for number in one.runs] for one in compared.configurations]
-    known = [[v for v in values if v is not None and math.isfinite(v)] for values in held]
-    values = tuple(float(np.mean(some)) if some else math.nan for some in known)
+    by_configuration = [
+        [value_of(number) for number in configuration.runs] for configuration in compared.configurations
+    ]
+    finite = [[v for v in values if v is not None and math.isfinite(v)] for values in by_configuration]
+    values = tuple(float(np.mean(numbers)) if numbers else math.nan for numbers in finite)
     texts = tuple(
         ""
-        if not some
-        else text(value) + (f" ({len(some)} of {len(every)})" if len(some) < len(every) else "")
-        for value, some, every in zip(values, known, held, strict=True)
+        if not numbers
+        else text(value)
+        + (f" ({len(numbers)} of {len(all_values)})" if len(numbers) < len(all_values) else "")
+        for value, numbers, all_values in zip(values, finite, by_configuration, strict=True)
     )
     return Measure(key, head, words, values, texts, lower)

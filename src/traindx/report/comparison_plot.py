@@ -21,17 +21,17 @@ def write_comparison_plot(groups: Mapping[str, Sequence[Run]], path: Path, *, ti
     A group of several runs (seeds, say) is the middle of them with a band from the lowest to the
     highest. With many groups the lines go from green (the first) to orange, without a key.
     """
-    held = {_label(name, len(runs)): runs for name, runs in groups.items() if runs}
-    shown = dict(list(held.items())[:_DRAWN_MOST])
-    curves = SideBySide(shown).curves()
+    labelled = {_label(name, len(runs)): runs for name, runs in groups.items() if runs}
+    plotted = dict(list(labelled.items())[:_DRAWN_MOST])
+    curves = SideBySide(plotted).curves()
     panels = curves.panels if curves is not None else ()
-    drawn = {panel.metric for panel in panels}
-    missing = [words for name, words in _MISSING.items() if name not in drawn] or ["a further metric"]
+    metrics = {panel.metric for panel in panels}
+    missing = [words for name, words in _MISSING.items() if name not in metrics] or ["a further metric"]
     empty = ("\n".join(["not in these logs:", *missing]),) * (4 - len(panels))
-    left = f"; {len(held) - len(shown):,} more are not drawn" if len(held) > len(shown) else ""
-    foot = f"green: first, orange: last of {len(shown):,}{left}"
+    omitted = f"; {len(labelled) - len(plotted):,} more are not drawn" if len(labelled) > len(plotted) else ""
+    foot = f"green: first, orange: last of {len(plotted):,}{omitted}"
     charts: tuple[Curves, ...] = (curves,) if curves is not None else ()
-    key = "below" if len(shown) <= len(PALETTE) else "none"
+    key = "below" if len(plotted) <= len(PALETTE) else "none"
     heading = title or _heading(groups)
     picture = Picture(heading, charts, "", (3.2, 3.2), 2, 11.0, key, foot, empty)  # type: ignore[arg-type]
     write_picture(picture, path)

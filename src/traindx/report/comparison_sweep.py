@@ -8,7 +8,7 @@ from traindx.comparison.rates import LrScaling, RateRange
 from traindx.comparison.sweep import Sweep
 from traindx.report.combination_words import combination_words, in_units
 from traindx.report.comparison_words import interval_text
-from traindx.report.text import short
+from traindx.report.text import capitalised, short
 
 _EFFECTS_MOST = 10
 
@@ -22,11 +22,11 @@ def sweep_sections(compared: Comparison) -> list[tuple[str, list[str]]]:
     together = ("together", _together(compared, swept))
     sections = [
         *((together, matters) if swept.combinations else (matters, together)),
-        ("lr", [rate_words(one) for one in swept.rates]),
+        ("lr", [rate_words(rates) for rates in swept.rates]),
         ("scaling", [scaling_words(swept.scaling)] if swept.scaling else []),
     ]
     sections += [(key, _choice_words(compared, key)) for key, _ in swept.choices]
-    sections.append(("descent", [_full(one.text) for one in swept.descents]))
+    sections.append(("descent", [f"{capitalised(descent.text)}." for descent in swept.descents]))
     return [(head, lines) for head, lines in sections if lines]
 
 
@@ -35,12 +35,13 @@ def _together(compared: Comparison, swept: Sweep) -> list[str]:
     sentences = []
     for combined in swept.combinations:
         sentences += combination_words(combined, compared.chosen.name)
-    known = [set(combined.settings) for combined in swept.combinations]
+    combined_settings = [set(combined.settings) for combined in swept.combinations]
     return sentences + [
-        f"{one.settings[0]} and {one.settings[1]} act together: knowing both explains {_percent(one.share)} "
-        "more of the order than their separate effects; choose one for each value of the other."
-        for one in swept.interactions
-        if set(one.settings) not in known
+        f"{pair.settings[0]} and {pair.settings[1]} act together: knowing both explains "
+        f"{_percent(pair.share)} more of the order than their separate effects; "
+        "choose one for each value of the other."
+        for pair in swept.interactions
+        if set(pair.settings) not in combined_settings
     ]
 
 
@@ -63,32 +64,32 @@ def effect_words(effect: Effect) -> str:
     )
 
 
-def rate_words(one: RateRange) -> str:
+def rate_words(rates: RateRange) -> str:
     """`good 0.003 to 0.01, too low up to 0.001, too high from 0.03`."""
-    where = f"{one.condition}: " if one.condition else ""
-    low, high = one.good
+    where = f"{rates.condition}: " if rates.condition else ""
+    low, high = rates.good
     good = short(low) if low == high else f"{short(low)} to {short(high)}"
-    parts = [f"good {good} (best {short(one.best)})"]
-    if one.too_low:
-        parts.append(f"too low up to {short(one.too_low[1])}")
-    if one.too_high:
-        failed = sum(level[3] for level in one.levels if level[0] >= one.too_high[0])
-        runs = sum(level[2] for level in one.levels if level[0] >= one.too_high[0])
+    parts = [f"good {good} (best {short(rates.best)})"]
+    if rates.too_low:
+        parts.append(f"too low up to {short(rates.too_low[1])}")
+    if rates.too_high:
+        failed = sum(level[3] for level in rates.levels if level[0] >= rates.too_high[0])
+        runs = sum(level[2] for level in rates.levels if level[0] >= rates.too_high[0])
         broke = f" ({failed} of {runs} runs failed)" if failed else ""
-        parts.append(f"too high from {short(one.too_high[0])}{broke}")
+        parts.append(f"too high from {short(rates.too_high[0])}{broke}")
     edge = {
         "lowest": "the lowest rate tried is still good",
         "highest": "the highest rate tried is still good",
         "both": "every rate tried is about as good",
-    }.get(one.edge)
+    }.get(rates.edge)
     return f"{where}{', '.join(parts)}{f'; {edge}' if edge else ''}."
 
 
-def scaling_words(one: LrScaling) -> str:
-    points = ", ".join(f"{batch:g}: {short(rate)}" for batch, rate in one.points)
+def scaling_words(scaling: LrScaling) -> str:
+    points = ", ".join(f"{batch:g}: {short(rate)}" for batch, rate in scaling.points)
     return (
-        f"best rate by batch size {points}; it grows with the power {one.power:.2f} of the batch "
-        f"({one.low:.2f} to {one.high:.2f} by the spacing of the rates): {one.verdict}."
+        f"best rate by batch size {points}; it grows with the power {scaling.power:.2f} of the batch "
+        f"({scaling.low:.2f} to {scaling.high:.2f} by the spacing of the rates): {scaling.verdict}."
     )
 
 
@@ -99,21 +100,16 @@ def _choice_words(compared: Comparison, key: str) -> list[str]:
         return []
     choices = next((values for name, values in swept.choices if name == key), ())
     sentences = []
-    for one in choices:
-        where = compared.configurations[one.configuration].name
-        if one.behind is None:
-            sentences.append(f"{one.value} at its best: {short(one.final)} ({where}).")
+    for choice in choices:
+        where = compared.configurations[choice.configuration].name
+        if choice.behind is None:
+            sentences.append(f"{choice.value} at its best: {short(choice.final)} ({where}).")
             continue
-        sure = "" if one.behind.sure else ", not clearly worse"
-        sentences.append(
-            f"{one.value} at its best: {short(one.final)} ({where}); {interval_text(one.behind)}{sure}."
-        )
+        sure = "" if choice.behind.sure else ", not clearly worse"
+        distance = interval_text(choice.behind)
+        sentences.append(f"{choice.value} at its best: {short(choice.final)} ({where}); {distance}{sure}.")
     return sentences
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
-
-
-def _full(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."

@@ -1,4 +1,4 @@
-"""How a comparison is put into words: shared by every report, so that all say the same."""
+"""The sentences about a comparison, shared by every report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from traindx.comparison.parting import Parting
 from traindx.evidence import stats
 from traindx.report.combination_words import combination_headline
 from traindx.report.comparison_measures import Measure, measures
-from traindx.report.text import count, short
+from traindx.report.text import capitalised, count, rounded, short
 from traindx.report.wording import grade, sentence, severity_rank, shown_problems
 
 _NAME = 60
@@ -44,10 +44,12 @@ def verdict(compared: Comparison) -> list[str]:
     sentences = [against(compared, compared.ranking[1])]
     others = compared.ranking[1:]
     if len(others) > 1:
-        tied = [one for one in others if one.tied]
+        tied = [place for place in others if place.tied]
         if tied:
-            some = f"{count(len(tied), 'configuration')} of the {len(others):,} others"
-            sentences.append(f"{some} cannot be separated from the leader with these repeats and this noise.")
+            tied_count = f"{count(len(tied), 'configuration')} of the {len(others):,} others"
+            sentences.append(
+                f"{tied_count} cannot be separated from the leader with these repeats and this noise."
+            )
     if compared.sweep is not None:
         sentences += map(combination_headline, compared.sweep.combinations)
     sentences += _disagreeing(compared)
@@ -58,27 +60,27 @@ def verdict(compared: Comparison) -> list[str]:
 def against(compared: Comparison, placed: Placed) -> str:
     """The leader against another configuration."""
     first = compared.ranking[0]
-    leader, other = (_name(compared.configurations[one.configuration]) for one in (first, placed))
+    leader, follower = (_name(compared.configurations[place.configuration]) for place in (first, placed))
     metric = compared.chosen.name
     if not placed.final.known:
-        return f"{leader} ends at {metric} {short(first.final.value)}; {other} ended in NaN or Inf."
+        return f"{leader} ends at {metric} {short(first.final.value)}; {follower} ended in NaN or Inf."
     values = f"{metric} {short(first.final.value)} against {short(placed.final.value)} at the end"
     behind = placed.behind
     if behind is None or placed.ruler == "unknown":
         return (
-            f"{leader} ends better than {other} ({values}), but with so few points it is not known "
+            f"{leader} ends better than {follower} ({values}), but with so few points it is not known "
             "whether that is more than noise."
         )
     interval = interval_text(behind)
     if placed.tied and behind.sure:
-        others = count(len(compared.ranking) - 1, "other")
+        rivals = count(len(compared.ranking) - 1, "other")
         return (
-            f"{leader} leads {other}, though with {others} compared that may be chance: {values}; "
+            f"{leader} leads {follower}, though with {rivals} compared that may be chance: {values}; "
             f"{interval}{_basis(placed)}."
         )
     if placed.tied:
-        return f"No clear difference between {leader} and {other}: {values}; {interval}{_basis(placed)}."
-    return f"{leader} is better than {other}: {values}; {interval}{_basis(placed)}."
+        return f"No clear difference between {leader} and {follower}: {values}; {interval}{_basis(placed)}."
+    return f"{leader} is better than {follower}: {values}; {interval}{_basis(placed)}."
 
 
 def interval_text(behind: stats.Difference) -> str:
@@ -97,8 +99,8 @@ def _basis(placed: Placed) -> str:
         pairs = behind.kind == "paired"
         least = 2.0 ** (1 - mine) if pairs else 1.0 / math.comb(mine + theirs, mine)
         over = f"{count(mine, 'pair')} of runs with the same seed" if pairs else f"{theirs} and {mine} runs"
-        few = " (so few cannot give less)" if least > 0.05 and behind.p <= 2.001 * least else ""
-        return f" over {over}, exact p = {probability(behind.p)}{few}"
+        limit = " (so few cannot give less)" if least > 0.05 and behind.p <= 2.001 * least else ""
+        return f" over {over}, exact p = {probability(behind.p)}{limit}"
     if placed.ruler == "within":
         return f", {_RULERS['within']}; with one run each, what another seed would give is not known"
     return f", {_RULERS['pooled']}"
@@ -120,23 +122,19 @@ def _disagreeing(compared: Comparison) -> list[str]:
         name = _name(compared.configurations[best])
         values = f"{short(measure.values[best])} against {short(measure.values[leader])}"
         if math.isfinite(measure.values[leader]):
-            sentences.append(f"{_start(measure.words)}, {name} leads instead: {values}.")
+            sentences.append(f"{capitalised(measure.words)}, {name} leads instead: {values}.")
     return sentences[:2]
 
 
-def _start(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
 def leader_state(compared: Comparison) -> str:
-    """Said when the winner is not well."""
+    """A sentence about the problems of the winner; empty when it has none."""
     if compared.leader is None:
         return ""
     ill = [health(compared, number) for number in compared.leader.runs if ailing(compared, number)]
     if not ill:
         return ""
-    some = f" in {len(ill)} of {len(compared.leader.runs)} runs" if len(compared.leader.runs) > 1 else ""
-    return f"The leader is not well{some}: {ill[0]}."
+    repeats = f" in {len(ill)} of {len(compared.leader.runs)} runs" if len(compared.leader.runs) > 1 else ""
+    return f"The leader is not well{repeats}: {ill[0]}."
 
 
 def ailing(compared: Comparison, number: int) -> bool:
@@ -145,7 +143,7 @@ def ailing(compared: Comparison, number: int) -> bool:
 
 
 def health(compared: Comparison, number: int) -> str:
-    """One line on the state of a run, beside its score."""
+    """One line on the state of a run, next to its score."""
     diagnosis = compared.runs[number].diagnosis
     past = past_best(compared, number)
     if diagnosis is None:
@@ -153,8 +151,8 @@ def health(compared: Comparison, number: int) -> str:
     problems = shown_problems(diagnosis)
     if diagnosis.verdict == "problem" and problems:
         worst = min(problems, key=lambda problem: severity_rank(problem.severity))
-        more = f" (+{len(problems) - 1})" if len(problems) > 1 else ""
-        return f"{worst.severity}: {sentence(worst, diagnosis.run)}{more}"
+        further = f" (+{len(problems) - 1})" if len(problems) > 1 else ""
+        return f"{worst.severity}: {sentence(worst, diagnosis.run)}{further}"
     word = grade(diagnosis)
     return f"{word}, but {past}" if past else word
 
@@ -172,7 +170,7 @@ def past_best(compared: Comparison, number: int) -> str:
 
 
 def health_of(compared: Comparison, configuration: Configuration) -> str:
-    """The state of repeats: the worst of them, and how many are ill."""
+    """The state of repeats: the worst of them, and how many have a problem."""
     ill = [number for number in configuration.runs if ailing(compared, number)]
     if len(configuration.runs) == 1:
         return health(compared, configuration.runs[0])
@@ -189,17 +187,17 @@ def health_look(health: str) -> str:
     return next((word.strip() for word in words[:2] if word.strip() in _STATES), "")
 
 
-def parting_words(compared: Comparison, parted: Parting) -> list[str]:
+def parting_words(compared: Comparison, parting: Parting) -> list[str]:
     """Where the leader and the next part, and what happened there."""
-    pair = [_name(compared.configurations[one.configuration]) for one in compared.ranking[:2]]
+    pair = [_name(compared.configurations[place.configuration]) for place in compared.ranking[:2]]
     axis = compared.terms.axis or "step"
-    if parted.step is None:
-        return [f"{parted.metric}: {pair[0]} and {pair[1]} never part beyond their noise."]
-    where = "from the start" if parted.from_start else f"at {axis} {short(parted.step)}"
-    shortly = f"{short(parted.first)} against {short(parted.second)} shortly after"
+    if parting.step is None:
+        return [f"{parting.metric}: {pair[0]} and {pair[1]} never part beyond their noise."]
+    where = "from the start" if parting.from_start else f"at {axis} {short(parting.step)}"
+    shortly = f"{short(parting.first)} against {short(parting.second)} shortly after"
     return [
-        f"{parted.metric}: {pair[0]} and {pair[1]} part {where}: {shortly}.",
-        *parted.happened,
+        f"{parting.metric}: {pair[0]} and {pair[1]} part {where}: {shortly}.",
+        *parting.happened,
     ]
 
 
@@ -210,8 +208,8 @@ def _name(configuration: Configuration) -> str:
 
 def rows(compared: Comparison) -> tuple[list[Measure], list[tuple[Placed, Configuration]]]:
     """The measures worth a column, and the configurations in their order."""
-    kept = [measure for measure in measures(compared) if measure.known]
-    return kept, [(placed, compared.configurations[placed.configuration]) for placed in compared.ranking]
+    columns = [measure for measure in measures(compared) if measure.known]
+    return columns, [(placed, compared.configurations[placed.configuration]) for placed in compared.ranking]
 
 
 def final_text(placed: Placed) -> str:
@@ -222,11 +220,6 @@ def final_text(placed: Placed) -> str:
     if not math.isfinite(placed.final.error) or placed.final.error == 0:
         return short(placed.final.value) + failed
     return f"{short(placed.final.value)} ± {rounded(placed.final.error)}{failed}"
-
-
-def rounded(error: float) -> str:
-    """An error in two digits."""
-    return short(float(f"{error:.2g}"))
 
 
 def behind_text(placed: Placed) -> str:
@@ -242,7 +235,7 @@ def behind_text(placed: Placed) -> str:
 def not_changed(compared: Comparison) -> Sequence[str]:
     """What differs without counting, by its reason."""
     groups: dict[str, list[str]] = {}
-    for one in compared.differing:
-        if not one.counts and one.group not in ("bookkeeping",) and one.why:
-            groups.setdefault(one.why, []).append(one.key)
+    for setting in compared.differing:
+        if not setting.counts and setting.group not in ("bookkeeping",) and setting.why:
+            groups.setdefault(setting.why, []).append(setting.key)
     return [f"{', '.join(keys[:8])}{', ...' if len(keys) > 8 else ''}: {why}" for why, keys in groups.items()]

@@ -1,4 +1,4 @@
-"""Experiments as they are made: why each was chosen, what was done, what it showed, how the ranking moved."""
+"""Experiments while they run: why each was chosen, what it changed, its result, and the new ranking."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from traindx.knowledge.catalogue import causes
 from traindx.report.diagnosis import render_diagnosis
 from traindx.report.document import Block, Labelled, Verdict
 from traindx.report.layout import Screen
 from traindx.report.suspicions import suspicion_blocks
 from traindx.report.text import count, lasting, percent
+from traindx.report.titles import cause_title
 from traindx.report.to_terminal import lines
 from traindx.report.wording import look, verdict_word
 
@@ -27,15 +27,10 @@ _PLANNED = 6
 _STYLES = {"cured": "good", "helped": "green", "hurt": "red", "inert": "dim", "same": "dim"}
 
 
-def title(cause: str) -> str:
-    known = causes().get(cause)
-    return known.title if known is not None else cause
-
-
 def standing(belief: Belief, most: int = _SHOWN) -> str:
     """`Learning rate too high 62 %, Gradients not clipped 20 %`."""
     ranked = sorted(belief.shares, key=lambda cause: -belief.shares[cause])[:most]
-    return ", ".join(f"{title(cause)} {percent(belief.shares[cause])}" for cause in ranked)
+    return ", ".join(f"{cause_title(cause)} {percent(belief.shares[cause])}" for cause in ranked)
 
 
 def reason(choice: ExperimentChoice, belief: Belief) -> str:
@@ -43,10 +38,10 @@ def reason(choice: ExperimentChoice, belief: Belief) -> str:
     if len(choice.plans) > 1:
         return "each of them changes nothing where there is nothing to fix: one run rules causes out"
     up, down = belief.separated(choice.plans[0].experiment)
-    names = " or ".join(title(cause) for cause in up[:2])
+    names = " or ".join(cause_title(cause) for cause in up[:2])
     if not down:
         return f"it separates {names} from all other causes"
-    return f"it separates {names} from {' and '.join(title(cause) for cause in down[:2])}"
+    return f"it separates {names} from {' and '.join(cause_title(cause) for cause in down[:2])}"
 
 
 def named(choice: ExperimentChoice) -> str:
@@ -57,7 +52,7 @@ def named(choice: ExperimentChoice) -> str:
 
 
 def head(problem: Problem, belief: Belief) -> Iterator[Block]:
-    """What is to be confirmed."""
+    """The problem to confirm and its causes."""
     yield Labelled("problem", problem.summary, "bold")
     yield Labelled("causes", standing(belief))
 
@@ -85,23 +80,23 @@ def chosen(number: int, choice: ExperimentChoice, belief: Belief) -> Iterator[Bl
     yield Labelled("why", f"{reason(choice, belief)} ({choice.bits:.2f} bits expected)")
 
 
-def showed(tried: Tried) -> Iterator[Block]:
-    reading = tried.reading
+def showed(trial: Tried) -> Iterator[Block]:
+    reading = trial.reading
     if reading.did:
         yield Labelled("did", "; ".join(reading.did[:2]))
     style = _STYLES.get(reading.shown[0].outcome, "") if len(reading.shown) == 1 else ""
     took = f" ({count(reading.steps, 'step')}, {lasting(reading.seconds)})" if reading.steps else ""
     yield Labelled("showed", reading.text.rstrip(".") + took, style if reading.shown else "yellow")
     if reading.shown:
-        yield Labelled("now", _moved(tried))
+        yield Labelled("now", _moved(trial))
 
 
-def _moved(tried: Tried) -> str:
+def _moved(trial: Tried) -> str:
     """The first causes of before and after with both shares."""
-    before, after = tried.before.shares, tried.after.shares
-    named = dict.fromkeys(sorted(after, key=lambda cause: -after[cause])[:_SHOWN])
-    named.update(dict.fromkeys(sorted(before, key=lambda cause: -before[cause])[:1]))
-    return ", ".join(f"{title(c)} {percent(before[c])} -> {percent(after[c])}" for c in named)
+    before, after = trial.before.shares, trial.after.shares
+    ranked = dict.fromkeys(sorted(after, key=lambda cause: -after[cause])[:_SHOWN])
+    ranked.update(dict.fromkeys(sorted(before, key=lambda cause: -before[cause])[:1]))
+    return ", ".join(f"{cause_title(c)} {percent(before[c])} -> {percent(after[c])}" for c in ranked)
 
 
 def ending(confirmed: Confirmed, everything: bool, screen: Screen) -> list[str]:
@@ -111,7 +106,7 @@ def ending(confirmed: Confirmed, everything: bool, screen: Screen) -> list[str]:
     suspicions = lines(suspicion_blocks(confirmed.suspicions), screen)
     if confirmed.problem is None:
         word, why = verdict_word(confirmed.after), confirmed.stopped
-        if any(one.answer == "confirmed" for one in confirmed.suspicions):
+        if any(answer.answer == "confirmed" for answer in confirmed.suspicions):
             word, why = "CONFIRMED", "what was suspected; nothing else is wrong that could be confirmed"
         verdict = Verdict(word, (f"{why}.",), look(confirmed.after))
         return [*suspicions, *([""] if suspicions else []), *lines([verdict], screen)]

@@ -25,8 +25,8 @@ def confirmation_dict(confirmed: Confirmed, command: str) -> dict[str, Any]:
         "cause": None if first is None else first.cause,
         "confidence": None if first is None else round(first.confidence, 4),
         "observed": confirmed.observed,
-        "suspicions": [suspicion_dict(one) for one in confirmed.suspicions],
-        "experiments": [_tried(one) for one in confirmed.tried],
+        "suspicions": [suspicion_dict(answer) for answer in confirmed.suspicions],
+        "experiments": [_experiment(trial) for trial in confirmed.tried],
         "stopped": confirmed.stopped,
         "seconds": round(confirmed.seconds, 2),
         "steps": confirmed.steps,
@@ -35,8 +35,8 @@ def confirmation_dict(confirmed: Confirmed, command: str) -> dict[str, Any]:
     }
 
 
-def _tried(tried: Tried) -> dict[str, Any]:
-    choice, reading = tried.choice, tried.reading
+def _experiment(trial: Tried) -> dict[str, Any]:
+    choice, reading = trial.choice, trial.reading
     single = len(choice.plans) == 1
     return {
         "experiment": choice.plans[0].experiment.id if single else "check_up",
@@ -46,19 +46,19 @@ def _tried(tried: Tried) -> dict[str, Any]:
         "steps": reading.steps,
         "seconds": round(reading.seconds, 2),
         "text": reading.text,
-        "showed": [_shown(one, tried.before) for one in reading.shown],
-        "before": _shares(tried.before),
-        "after": _shares(tried.after),
+        "showed": [_result(result, trial.before) for result in reading.shown],
+        "before": _shares(trial.before),
+        "after": _shares(trial.after),
     }
 
 
-def _shown(shown: ExperimentObservation, belief: Belief) -> dict[str, Any]:
+def _result(result: ExperimentObservation, belief: Belief) -> dict[str, Any]:
     return {
-        "experiment": shown.experiment.id,
-        "outcome": shown.outcome,
-        "clarity": round(shown.clarity, 2),
-        "text": shown.text,
-        "bits": {cause: bits for cause in belief.shares if (bits := shown.bits(cause))},
+        "experiment": result.experiment.id,
+        "outcome": result.outcome,
+        "clarity": round(result.clarity, 2),
+        "text": result.text,
+        "bits": {cause: bits for cause in belief.shares if (bits := result.bits(cause))},
     }
 
 

@@ -1,4 +1,4 @@
-"""Curves made ready to be drawn: thinned, smoothed, held inside the range of an axis."""
+"""Curves prepared for drawing: thinned, smoothed, clipped to the range of an axis."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from traindx.core.names import parts
 from traindx.evidence import stats
 
 if TYPE_CHECKING:
-    from traindx.core.nouns import FloatArray
+    from traindx.core.nouns import FloatArray, IntArray
 
 POINTS_MOST = 3000
 _SMOOTH_POINTS = 400
@@ -22,11 +22,17 @@ _FLAT = 0.005
 
 
 def thinned(steps: FloatArray, values: FloatArray, limit: int = POINTS_MOST) -> tuple[FloatArray, FloatArray]:
-    """Fewer points with the same looks: no spike is lost, nor a gap."""
+    """Fewer points that look the same: no spike and no gap is lost."""
     if values.size <= limit:
         return steps, values
-    kept = stats.thin(steps, values, limit)
-    return steps[kept], values[kept]
+    places = stats.thin(steps, values, limit)
+    return steps[places], values[places]
+
+
+def evenly(count: int, limit: int) -> IntArray:
+    """At most so many places among `count`, evenly spaced, the first and the last among them."""
+    places: IntArray = np.unique(np.linspace(0, count - 1, min(count, limit)).astype(int))
+    return places
 
 
 def moving_average(steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, int] | None:
@@ -43,7 +49,7 @@ def moving_average(steps: FloatArray, values: FloatArray) -> tuple[FloatArray, F
         whole = y.size // per * per
         x, y = x[:whole].reshape(-1, per).mean(axis=1), np.median(y[:whole].reshape(-1, per), axis=1)
     half = max(2, min(y.size // 30, 250))
-    centres = np.unique(np.linspace(0, y.size - 1, min(y.size, _SMOOTH_POINTS)).astype(int))
+    centres = evenly(y.size, _SMOOTH_POINTS)
     means = np.empty(centres.size)
     for number, at in enumerate(centres.tolist()):
         # Windows shrink towards the steep beginning; at the end half a window still holds the noise down.
@@ -56,9 +62,9 @@ def moving_average(steps: FloatArray, values: FloatArray) -> tuple[FloatArray, F
 
 def drawable(values: FloatArray) -> FloatArray:
     """NaN for what is not finite; axes cannot span what is near the ends of the number range either."""
-    held: FloatArray = np.where(np.isfinite(values), np.clip(values, -_LARGEST, _LARGEST), np.nan)
-    held[np.abs(held) < 1 / _LARGEST] = 0.0
-    return held
+    drawn: FloatArray = np.where(np.isfinite(values), np.clip(values, -_LARGEST, _LARGEST), np.nan)
+    drawn[np.abs(drawn) < 1 / _LARGEST] = 0.0
+    return drawn
 
 
 def wants_log(metric: str, values: FloatArray) -> bool:
@@ -86,10 +92,9 @@ def limits(values: FloatArray, *, logarithmic: bool) -> tuple[float, float] | No
 
 def broken_steps(steps: FloatArray, values: FloatArray, most: int = 200) -> FloatArray:
     """Where a curve is NaN or Inf: the first, the last and evenly between."""
-    gone = steps[~np.isfinite(values)]
-    places = np.unique(np.linspace(0, gone.size - 1, min(gone.size, most)).astype(int))
-    kept: FloatArray = gone[places]
-    return kept
+    broken = steps[~np.isfinite(values)]
+    chosen: FloatArray = broken[evenly(broken.size, most)]
+    return chosen
 
 
 def value_at(steps: FloatArray, values: FloatArray, step: float) -> float:

@@ -9,9 +9,10 @@ from traindx.core.nouns import Diagnosis, Event, Run
 from traindx.core.number_text import readable
 from traindx.evidence.phase import phase_text, worst_first
 from traindx.report import document as doc
-from traindx.report.answer import answer, answer_lines, seen_at, value_text
+from traindx.report.answer import answer, answer_lines, seen_at
 from traindx.report.architecture import architecture_section
 from traindx.report.checked import checked_sections
+from traindx.report.coverage_words import blind_spots, checks_run, not_checked
 from traindx.report.document import code, listed
 from traindx.report.inside import inside_parts
 from traindx.report.inside_words import inside_sentences
@@ -20,7 +21,7 @@ from traindx.report.measured import case_of
 from traindx.report.panels import curves_of
 from traindx.report.problem import issue_table, problem_section, ranked_causes
 from traindx.report.summary import epochs_completed, final_losses, run_facts
-from traindx.report.text import count, short
+from traindx.report.text import count, short, value_text
 from traindx.report.titles import finding_title
 from traindx.report.to_html import page
 from traindx.report.to_markdown import markdown as to_markdown
@@ -28,13 +29,10 @@ from traindx.report.to_notebook import fragment
 from traindx.report.to_terminal import lines
 from traindx.report.triage import triage_table
 from traindx.report.wording import (
-    blind_spots,
-    checks_run,
     further_signs,
     grade,
     look,
     minor,
-    not_checked,
     sentence,
     shown_problems,
     tally,
@@ -54,7 +52,7 @@ ABOUT = (
 
 
 def render_diagnosis(diagnosis: Diagnosis, *, everything: bool, screen: Screen) -> list[str]:
-    """One run on a terminal: the answer, or all there is to say."""
+    """One run on a terminal: the answer, or the full report."""
     return lines(run_blocks(diagnosis), screen) if everything else answer_lines(diagnosis, screen)
 
 
@@ -72,8 +70,8 @@ def write_html(diagnoses: Sequence[Diagnosis], path: Path) -> None:
 
 def notebook_html(diagnosis: Diagnosis) -> str:
     """What a notebook shows: the answer, and the rest to be opened."""
-    more = doc.Details("All causes, evidence and checks", run_blocks(diagnosis, charts=False))
-    return fragment([*answer(diagnosis), more], _COLOURS.get(grade(diagnosis), "#7d8590"))
+    details = doc.Details("All causes, evidence and checks", run_blocks(diagnosis, charts=False))
+    return fragment([*answer(diagnosis), details], _COLOURS.get(grade(diagnosis), "#7d8590"))
 
 
 def document(diagnoses: Sequence[Diagnosis]) -> doc.Document:
@@ -85,29 +83,29 @@ def document(diagnoses: Sequence[Diagnosis]) -> doc.Document:
     ordered = worst_first(diagnoses)
     runs = [
         doc.Section(
-            code(one.run.name),
-            run_blocks(one, f"run-{number}"),
-            f"run {look(one)}",
+            code(diagnosis.run.name),
+            run_blocks(diagnosis, f"run-{number}"),
+            f"run {look(diagnosis)}",
             f"run-{number}",
             folded=True,
             own_charts=True,
-            facts=(doc.Span(grade(one), "badge", look(one)),),
+            facts=(doc.Span(grade(diagnosis), "badge", look(diagnosis)),),
         )
-        for number, one in enumerate(ordered[:_DETAILED_MOST], 1)
+        for number, diagnosis in enumerate(ordered[:_DETAILED_MOST], 1)
     ]
-    links = {id(one): section.anchor for one, section in zip(ordered, runs, strict=False)}
+    links = {id(diagnosis): section.anchor for diagnosis, section in zip(ordered, runs, strict=False)}
     blocks: list[doc.Block] = [doc.Text(doc.Span(tally(ordered)))]
     if ordered:
         blocks.append(triage_table(ordered, links))
     if len(runs) < len(ordered):
-        left = f"The {len(runs):,} worst runs follow in full; diagnose a run alone to see all about it."
-        blocks.append(doc.Text(doc.Span(left, "muted")))
+        note = f"The {len(runs):,} worst runs follow in full; diagnose a run alone to see all about it."
+        blocks.append(doc.Text(doc.Span(note, "muted")))
     title = f"Diagnosis of {count(len(ordered), 'run')}"
     return doc.Document(title, "diagnosis", (*blocks, *runs), ABOUT)
 
 
 def run_blocks(diagnosis: Diagnosis, anchor: str = "run", *, charts: bool = True) -> tuple[doc.Block, ...]:
-    """All there is to say about a run."""
+    """The full report about a run."""
     return tuple(_run_blocks(diagnosis, anchor, charts))
 
 
@@ -122,9 +120,9 @@ def _run_blocks(diagnosis: Diagnosis, anchor: str, charts: bool) -> Iterator[doc
     if diagnosis.problems:
         yield doc.Section("Issues", (issue_table(diagnosis.problems),), "card")
     if charts and not problems:
-        drawn = curves_of(case_of(run), None, diagnosis.signs)
-        if drawn is not None:
-            yield doc.Section("Curves", (doc.Chart(drawn, 4),), "card")
+        chart = curves_of(case_of(run), None, diagnosis.signs)
+        if chart is not None:
+            yield doc.Section("Curves", (doc.Chart(chart, 4),), "card")
     if diagnosis.verdict != "problem":
         title = "Why it can be believed" if diagnosis.verdict == "healthy" else "What to log"
         yield from listed(title, diagnosis.reasons, "card")
@@ -132,7 +130,9 @@ def _run_blocks(diagnosis: Diagnosis, anchor: str, charts: bool) -> Iterator[doc
         yield problem_section(
             problem, diagnosis, number if len(problems) > 1 else 0, f"{anchor}-problem-{number}", charts
         )
-    noticed: list[doc.Prose] = [(doc.Span(sentence(one, run)), ". ", one.summary) for one in minor(diagnosis)]
+    noticed: list[doc.Prose] = [
+        (doc.Span(sentence(problem, run)), ". ", problem.summary) for problem in minor(diagnosis)
+    ]
     noticed += [seen_at(sign) for sign in further_signs(diagnosis)]
     yield from listed("Other things noticed", noticed, "card")
     yield from checked_sections(run)
@@ -157,10 +157,10 @@ def _facts(diagnosis: Diagnosis) -> Iterator[tuple[doc.Prose, doc.Prose]]:
     if (epochs := epochs_completed(case)) is not None:
         yield "epochs completed", f"{epochs:,}"
     yield "evidence", ", ".join(diagnosis.evidence)
-    known = [(key, value) for key, value in run.settings.items() if value is not None]
-    if known:
-        shown = [f"{key} = {value_text(value)[:60]}" for key, value in known[:_SETTINGS_SHOWN]]
-        yield "settings", doc.Span(", ".join(shown))
+    settings = [(key, value) for key, value in run.settings.items() if value is not None]
+    if settings:
+        listed = [f"{key} = {value_text(value)[:60]}" for key, value in settings[:_SETTINGS_SHOWN]]
+        yield "settings", doc.Span(", ".join(listed))
 
 
 def _inside(diagnosis: Diagnosis, charts: bool) -> Iterator[doc.Section]:
@@ -168,7 +168,7 @@ def _inside(diagnosis: Diagnosis, charts: bool) -> Iterator[doc.Section]:
     blocks: list[doc.Block] = [doc.Labelled(name, text) for name, text in sentences]
     if charts:
         for parts in inside_parts(case_of(diagnosis.run), _CHARTS_COLUMNS, _CHARTS_ROWS).values():
-            blocks += [doc.Chart(one.drawing, 0, one.title, one.text) for one in parts]
+            blocks += [doc.Chart(part.drawing, 0, part.title, part.text) for part in parts]
     if blocks:
         yield doc.Section("Inside the training", tuple(blocks), "card")
 
@@ -185,8 +185,8 @@ def _coverage(diagnosis: Diagnosis) -> Iterator[doc.Block]:
         needs = doc.TableColumn("not checked because they need", least=24, wrap=True)
         rows = tuple((need, doc.Span(", ".join(checks))) for need, checks in blind)
         yield doc.DocumentTable((needs, doc.TableColumn("checks", wrap=True)), rows, look="coverage")
-    for title, seen in (("Found something", True), ("Found nothing", False)):
-        ran = [check.check for check in coverage if check.status == "ran" and check.seen is seen]
+    for title, has_found in (("Found something", True), ("Found nothing", False)):
+        ran = [check.check for check in coverage if check.status == "ran" and check.seen is has_found]
         if ran:
             yield doc.Details(f"{title} ({len(ran):,})", (doc.Text(", ".join(map(finding_title, ran))),))
 
@@ -195,9 +195,9 @@ def _log_notes(run: Run) -> Iterator[doc.Prose]:
     """Events of the run and oddities of its log."""
     yield from (doc.Span(readable(_event(event, run)[:_NOTE_LONGEST])) for event in run.events[:_NOTES_SHOWN])
     yield from (doc.Span(note.text[:_NOTE_LONGEST]) for note in run.notes[:_NOTES_SHOWN])
-    left = max(len(run.events) - _NOTES_SHOWN, 0) + max(len(run.notes) - _NOTES_SHOWN, 0)
-    if left:
-        yield f"and {left:,} more"
+    omitted = max(len(run.events) - _NOTES_SHOWN, 0) + max(len(run.notes) - _NOTES_SHOWN, 0)
+    if omitted:
+        yield f"and {omitted:,} more"
 
 
 def _event(event: Event, run: Run) -> str:

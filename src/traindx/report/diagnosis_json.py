@@ -22,7 +22,7 @@ _LARGEST_WHOLE = 2.0**63  # what programs that read JSON can hold
 
 
 def diagnosis_document(diagnoses: Sequence[Diagnosis], skipped: Sequence[Note] = ()) -> bytes:
-    """One run is one object; several stand in `runs`, with what was not read after them."""
+    """One run is one object; several are in `runs`, followed by what was not read."""
     if len(diagnoses) == 1:
         document = diagnosis_dict(diagnoses[0])
         if skipped:
@@ -82,7 +82,7 @@ def diagnosis_dict(diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def _final(run: Run) -> dict[str, Any]:
-    """The last losses and the epochs trained; null where the log does not say."""
+    """The last losses and the epochs trained; null where the log does not have them."""
     case = case_of(run)
     losses = final_losses(case)
     return {
@@ -109,7 +109,7 @@ def _problem(problem: Problem) -> dict[str, Any]:
 
 
 def _hypothesis(hypothesis: Hypothesis) -> dict[str, Any]:
-    first, *others = hypothesis.fixes or (Fix("", ""),)
+    first, *further = hypothesis.fixes or (Fix("", ""),)
     return {
         "cause": hypothesis.cause,
         "kind_of": hypothesis.kind_of or hypothesis.cause,
@@ -117,7 +117,7 @@ def _hypothesis(hypothesis: Hypothesis) -> dict[str, Any]:
         "confidence": _share(hypothesis.confidence),
         "evidence": [_evidence(item) for item in hypothesis.evidence],
         "against": [_evidence(item) for item in hypothesis.against],
-        "fix": {**_fix(first), "then": [_fix(fix) for fix in others]},
+        "fix": {**_fix(first), "then": [_fix(fix) for fix in further]},
         "confirm": hypothesis.confirm,
         "avoid": hypothesis.avoid,
         "location": None if hypothesis.place is None else _place(hypothesis.place),
@@ -157,8 +157,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _step(step: float | None) -> int | None:
-    known = step is not None and math.isfinite(step) and abs(step) < _LARGEST_WHOLE
-    return round(float(step)) if known and step is not None else None
+    is_whole = step is not None and math.isfinite(step) and abs(step) < _LARGEST_WHOLE
+    return round(float(step)) if is_whole and step is not None else None
 
 
 def _share(probability: float) -> float:

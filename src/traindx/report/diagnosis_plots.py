@@ -34,18 +34,18 @@ def write_diagnosis_plots(diagnoses: Iterable[Diagnosis], folder: Path) -> list[
 
     Those of the inside bear the run's name only where there are several runs: scripts look for them.
     """
-    shown = list(diagnoses)
-    written: list[Path] = []
-    taken = set[str]()
-    for diagnosis in shown:
+    plotted = list(diagnoses)
+    paths: list[Path] = []
+    names = set[str]()
+    for diagnosis in plotted:
         for ending, picture in pictures(diagnosis):
-            written.append(folder / file_name(diagnosis.run.name, taken, f"-{ending}"))
-            write_picture(picture, written[-1])
+            paths.append(folder / file_name(diagnosis.run.name, names, f"-{ending}"))
+            write_picture(picture, paths[-1])
         for ending, picture in inside_pictures(diagnosis):
-            name = file_name(diagnosis.run.name, taken, f"-{ending}") if len(shown) > 1 else f"{ending}.png"
-            written.append(folder / name)
-            write_picture(picture, written[-1])
-    return written
+            name = file_name(diagnosis.run.name, names, f"-{ending}") if len(plotted) > 1 else f"{ending}.png"
+            paths.append(folder / name)
+            write_picture(picture, paths[-1])
+    return paths
 
 
 def inside_pictures(diagnosis: Diagnosis) -> Iterator[tuple[str, Picture]]:
@@ -60,21 +60,21 @@ def _picture(diagnosis: Diagnosis, charts: tuple[object, ...], heights: tuple[fl
 
 
 def pictures(diagnosis: Diagnosis) -> Iterator[tuple[str, Picture]]:
-    """What each plot is called, and what is on it."""
+    """The name and the picture of each plot."""
     case = case_of(diagnosis.run)
     panels = main_panels(case)
     if not panels:
         return
 
-    def picture(*shown: Panel, heights: tuple[float, ...] = (4.2,)) -> Picture:
-        return _picture(diagnosis, (Curves(shown, case.run.axis, span(case)),), heights)
+    def picture(*panels: Panel, heights: tuple[float, ...] = (4.2,)) -> Picture:
+        return _picture(diagnosis, (Curves(panels, case.run.axis, span(case)),), heights)
 
     main, *others = panels
-    seen = _seen(diagnosis, case, main)
+    problem_marks = _problem_marks(diagnosis, case, main)
     best = best_checkpoint(case)
     yield (
         "loss" if main.metric == "loss" else "curve",
-        picture(_with(main, [*seen, *([best] if best else [])])),
+        picture(_with(main, [*problem_marks, *([best] if best else [])])),
     )
     lr, gradients = panel_of(others, "lr"), panel_of(others, "grad_norm")
     if lr is not None and lr.lines[0].x.size >= _POINTS_LEAST:
@@ -86,48 +86,52 @@ def pictures(diagnosis: Diagnosis) -> Iterator[tuple[str, Picture]]:
         clip = case.number("clip")
         levels = (HorizontalLine(clip, f"clipped at {short(clip)}"),) if clip is not None and clip > 0 else ()
         positive = bool(gradients.values.size and gradients.values.min() > 0)
-        marks = _seen(diagnosis, case, gradients)
+        marks = _problem_marks(diagnosis, case, gradients)
         yield "gradients", picture(replace(_with(gradients, marks), levels=levels, logarithmic=positive))
 
 
-def _with(one: Panel, marks: Sequence[Mark]) -> Panel:
-    return marked([one], marks)[0]
+def _with(panel: Panel, marks: Sequence[Mark]) -> Panel:
+    return marked([panel], marks)[0]
 
 
-def _seen(diagnosis: Diagnosis, case: Case, one: Panel, *, onsets_only: bool = False) -> list[Mark]:
+def _problem_marks(
+    diagnosis: Diagnosis, case: Case, panel: Panel, *, onsets_only: bool = False
+) -> list[Mark]:
     """Where the problems seen on a panel's curves began, their stretches and their points."""
-    seen: list[Mark] = []
+    problem_marks: list[Mark] = []
     for problem in diagnosis.problems:
-        if not _concerns(problem, one):
+        if not _concerns(problem, panel):
             continue
         onset = onset_mark(case, problem)
         if onset is not None:
-            seen.append(replace(onset, title=f"onset: {symptom_title(problem.symptom)}"))
+            problem_marks.append(replace(onset, title=f"onset: {symptom_title(problem.symptom)}"))
         for finding in problem.findings:
-            if not onsets_only and panel_of([one], finding.series) is not None:
+            if not onsets_only and panel_of([panel], finding.series) is not None:
                 marks = finding_marks(case, finding)
-                seen += [m for m in marks if m.kind == "span" or onset is None or m.step != onset.step]
-    return seen
+                problem_marks += [
+                    m for m in marks if m.kind == "span" or onset is None or m.step != onset.step
+                ]
+    return problem_marks
 
 
-def _concerns(problem: Problem, one: Panel) -> bool:
+def _concerns(problem: Problem, panel: Panel) -> bool:
     """Whether a problem was seen on a panel, or on no curve at all."""
-    named = [finding.series for finding in problem.findings if finding.series is not None]
-    return not named or any(panel_of([one], name) is not None for name in named)
+    curves = [finding.series for finding in problem.findings if finding.series is not None]
+    return not curves or any(panel_of([panel], name) is not None for name in curves)
 
 
 def _with_lr(diagnosis: Diagnosis, case: Case, main: Panel, lr: Panel) -> tuple[Panel, Panel]:
     """The loss above, the learning rate below, its changes marked in both."""
-    onsets = _seen(diagnosis, case, main, onsets_only=True)
+    onsets = _problem_marks(diagnosis, case, main, onsets_only=True)
     changes = lr_marks(case)
     through = [Mark("upright", mark.step, "change of the learning rate", colour="lr") for mark in changes]
     above = _with(replace(main, lines=main.lines[:1]), onsets)
-    below = _with(lr, [*onsets, *_seen(diagnosis, case, lr), *changes])
+    below = _with(lr, [*onsets, *_problem_marks(diagnosis, case, lr), *changes])
     return replace(above, marks=(*above.marks, *through)), below
 
 
 def _gap(case: Case, train: Curve, val: Curve, best: Mark | None) -> Panel:
-    """Training and validation loss, what lies between them shaded."""
+    """Training and validation loss with the area between them shaded."""
     lines = [line(case, train.series, 0), line(case, val.series, 1)]
     steps = placed(case, val.series, val.x)
     below = _levels(case, train, steps)
@@ -139,13 +143,13 @@ def _gap(case: Case, train: Curve, val: Curve, best: Mark | None) -> Panel:
         Shade(steps, below, val.y, worse, "alarm", label),
         Shade(steps, below, val.y, ~worse, "good", better),
     )
-    both = replace(panel("loss", lines, "train and validation loss"), shades=shades)
-    return _with(both, [best] if best is not None else [])
+    losses = replace(panel("loss", lines, "train and validation loss"), shades=shades)
+    return _with(losses, [best] if best is not None else [])
 
 
 def _levels(case: Case, curve: Curve, steps: FloatArray) -> FloatArray:
     """What the curve averages to at given steps."""
-    own = placed(case, curve.series, curve.x)
-    smooth = moving_average(own, curve.y)
-    x, y = (own, curve.y) if smooth is None else smooth[:2]
+    positions = placed(case, curve.series, curve.x)
+    smooth = moving_average(positions, curve.y)
+    x, y = (positions, curve.y) if smooth is None else smooth[:2]
     return np.interp(steps, x, y)

@@ -1,4 +1,4 @@
-"""What a report says, apart from how a terminal, Markdown or a page shows it.
+"""The content of a report, independent of how a terminal, Markdown or a page renders it.
 
 All text may come from a log and is untrusted: the renderers escape it, the builders never do.
 """
@@ -30,7 +30,7 @@ class Span:
     value: float | None = None
 
 
-# A plain string is a sentence in which `code` stands between backticks.
+# A plain string is a sentence with `code` between backticks.
 Prose = str | Span | tuple[str | Span, ...]
 
 
@@ -52,7 +52,7 @@ Cell = Prose | Sparkline
 class TableColumn:
     """`least` is how narrow a terminal may make it; 0 lets it be left out when there is no room.
 
-    With `wrap` a cell goes on over several lines instead of being cut.
+    With `wrap` a cell continues over several lines instead of being cut.
     """
 
     head: str
@@ -65,7 +65,7 @@ class TableColumn:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What it comes to: a word, sentences, and what belongs right under them. `look` is its colour."""
+    """The result: a word, sentences, and the blocks directly below them. `look` is its colour."""
 
     word: str
     sentences: tuple[Prose, ...]
@@ -81,7 +81,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Labelled:
-    """A text beside its label."""
+    """A text with its label."""
 
     label: str
     prose: Prose
@@ -110,7 +110,7 @@ class DocumentTable:
 
 @dataclass(frozen=True)
 class Share:
-    """One of several things that may be so, how likely it is, and what more there is to say about it."""
+    """One of several possibilities, its probability, and further blocks about it."""
 
     share: float
     title: Prose
@@ -153,7 +153,7 @@ class Preformatted:
 
 @dataclass(frozen=True)
 class Details:
-    """What a reader may open."""
+    """Blocks that the reader can open."""
 
     title: Prose
     blocks: tuple[Block, ...]
@@ -211,7 +211,7 @@ def spans(prose: Prose) -> tuple[str | Span, ...]:
 
 def plain(prose: Prose) -> str:
     """The text alone."""
-    return "".join(one if isinstance(one, str) else one.text for one in spans(prose))
+    return "".join(part if isinstance(part, str) else part.text for part in spans(prose))
 
 
 def code(text: str) -> Span:
@@ -224,9 +224,9 @@ def strong(text: str) -> Span:
 
 def listed(title: Prose, items: Iterable[Prose], look: str = "") -> Iterator[Section]:
     """A section with a list; none when there is nothing in it."""
-    kept = tuple(items)
-    if kept:
-        yield Section(title, (Items(kept),), look)
+    listed_items = tuple(items)
+    if listed_items:
+        yield Section(title, (Items(listed_items),), look)
 
 
 def without_empty(table: DocumentTable) -> tuple[list[TableColumn], list[list[Cell]]]:

@@ -88,8 +88,8 @@ def _layers(title: str, layers: Grid, lines: Sequence[Line], *, positive: bool) 
     zero = layers.ever_zero() & ~broken & positive
     marks = [Mark("broken", float(at), "NaN or Inf in a sample") for at in np.flatnonzero(broken)]
     marks += [Mark("zero", float(at), "exactly 0 in a sample") for at in np.flatnonzero(zero)]
-    kept = tuple(line for line in lines if line.x.size)
-    panel = Panel("layers", title, kept, tuple(marks), positive and bool(kept))
+    filled = tuple(line for line in lines if line.x.size)
+    panel = Panel("layers", title, filled, tuple(marks), positive and bool(filled))
     return Curves((panel,), "layer", (-0.5, count_of - 0.5), f"{title}.", names=tuple(layers.layers))
 
 
@@ -100,12 +100,11 @@ def _activations(case: Case, columns: int, rows: int | None) -> Iterator[Part]:
     if means is not None:
         text = "Mean and standard deviation of what each layer gives, from input to output."
         yield Part("Activations", text, _spread(spread, means))
-    counted = spreads(case, _HISTOGRAMS_MOST)
-    if counted:
-        text = (
-            f"{count(len(counted), 'activation')}, first and last sample; heights are the root of the share."
-        )
-        yield Part("Activation histograms", text, HistogramChart(tuple(counted), case.run.axis, text))
+    histograms = spreads(case, _HISTOGRAMS_MOST)
+    if histograms:
+        number = count(len(histograms), "activation")
+        text = f"{number}, first and last sample; heights are the root of the share."
+        yield Part("Activation histograms", text, HistogramChart(tuple(histograms), case.run.axis, text))
     for title, shares in share_grids(case, columns, rows):
         if shares.broken.any() or (shares.seen > 0).any():
             yield _field(case, shares, "share", f"Activations: {title}", _BLANK)
@@ -113,13 +112,16 @@ def _activations(case: Case, columns: int, rows: int | None) -> Iterator[Part]:
 
 def _spread(spread: Grid, means: Grid) -> Curves:
     centres = dict(zip(means.layers, zip(means.first(), means.last(), strict=True), strict=True))
-    held = np.array([centres.get(layer, (np.nan, np.nan)) for layer in spread.layers])
+    layer_means = np.array([centres.get(layer, (np.nan, np.nan)) for layer in spread.layers])
     lines = []
-    kinds = [("first", held[:, 0], spread.first(), "third"), ("last", held[:, 1], spread.last(), "val")]
+    kinds = [
+        ("first", layer_means[:, 0], spread.first(), "third"),
+        ("last", layer_means[:, 1], spread.last(), "val"),
+    ]
     for name, middle, deviation, colour in kinds if spread.steps.size > 1 else kinds[1:]:
-        known = np.isfinite(middle) & np.isfinite(deviation)
-        line = _along(f"mean ± standard deviation, {name} sample", middle, colour, known)
-        low, high = (middle - deviation)[known], (middle + deviation)[known]
+        finite = np.isfinite(middle) & np.isfinite(deviation)
+        line = _along(f"mean ± standard deviation, {name} sample", middle, colour, finite)
+        low, high = (middle - deviation)[finite], (middle + deviation)[finite]
         lines.append(replace(line, low=drawable(low), high=drawable(high)))
     return _layers("activations from input to output", spread, lines, positive=False)
 
@@ -128,10 +130,10 @@ def _ratios(case: Case, columns: int, rows: int | None) -> Iterator[Part]:
     ratios = grid(case, "update_ratio", columns, rows)
     if ratios is None:
         return
-    kept = [column[np.isfinite(column) & (column > 0)] for column in ratios.values.T]
-    there = np.array([bool(column.size) for column in kept])
+    positive = [column[np.isfinite(column) & (column > 0)] for column in ratios.values.T]
+    there = np.array([bool(column.size) for column in positive])
     low, middle, high = (
-        np.array([float(np.quantile(column, share)) for column in kept if column.size])
+        np.array([float(np.quantile(column, share)) for column in positive if column.size])
         for share in (0.1, 0.5, 0.9)
     )
     text = "What a step changes over the size of the weights; 1e-4 to 1e-2 is usual."

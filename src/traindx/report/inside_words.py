@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from traindx.core.nouns import Diagnosis
 from traindx.evidence.case import Case
-from traindx.knowledge.catalogue import causes
-from traindx.report.grids import grid, layer_names, matrices
+from traindx.report.grids import defects, grid, layer_names, matrix_levels, most_at_the_end
 from traindx.report.measured import case_of
 from traindx.report.text import count, percent, short
 from traindx.report.times import PARTS, spent, time_sentence
+from traindx.report.titles import cause_title
 
 _WAITS = 0.5
 _APART = 1e4
@@ -22,14 +20,14 @@ _ABOUT_LAYERS = frozenset({"vanishing_gradients", "exploding_gradients", "dead_u
 
 
 def inside_sentences(diagnosis: Diagnosis, *, everything: bool) -> list[tuple[str, str]]:
-    """What they are about and what they say; only what stands out, unless everything is asked for."""
+    """Labels with their sentences; only what stands out, unless `everything`."""
     case = case_of(diagnosis.run)
-    seen = {symptom for problem in diagnosis.problems for symptom in (problem.symptom, *problem.also)}
+    symptoms = {symptom for problem in diagnosis.problems for symptom in (problem.symptom, *problem.also)}
     return [
         *_confirmed(diagnosis),
-        *_time(case, everything or bool(seen & _ABOUT_TIME)),
-        *_gradients(case, everything or bool(seen & _ABOUT_LAYERS)),
-        *_dead(case, everything or "dead_units" in seen),
+        *_time(case, everything or bool(symptoms & _ABOUT_TIME)),
+        *_gradients(case, everything or bool(symptoms & _ABOUT_LAYERS)),
+        *_dead(case, everything or "dead_units" in symptoms),
     ]
 
 
@@ -38,55 +36,43 @@ def _confirmed(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
     saved = diagnosis.run.facts.get("confirmed")
     if not isinstance(saved, dict) or not isinstance(cause := saved.get("cause"), str):
         return
-    share, tried = saved.get("confidence"), saved.get("experiments")
-    known = causes().get(cause)
+    share, number = saved.get("confidence"), saved.get("experiments")
     sure = f" ({percent(share)})" if isinstance(share, float) else ""
-    experiments = count(tried, "experiment") if isinstance(tried, int) else "experiments"
+    experiments = count(number, "experiment") if isinstance(number, int) else "experiments"
     yield (
         "confirmed",
-        f"after {experiments} on this script: {known.title if known is not None else cause}{sure}.",
+        f"after {experiments} on this script: {cause_title(cause)}{sure}.",
     )
 
 
-def _time(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
+def _time(case: Case, everything: bool) -> Iterator[tuple[str, str]]:
     times = spent(case)
-    if times is not None and (wanted or times.share(PARTS["data_wait_s"]) >= _WAITS):
+    if times is not None and (everything or times.share(PARTS["data_wait_s"]) >= _WAITS):
         yield "time", f"{time_sentence(times)}."
 
 
-def _gradients(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
+def _gradients(case: Case, everything: bool) -> Iterator[tuple[str, str]]:
     """The layers with the least and the most gradient; those that never got any, or a broken one."""
     norms = grid(case, "grad_norm")
     if norms is None:
         return
-    names, levels = [f"layer {name}" for name in layer_names(norms.layers)], norms.level(0.5)
-    zero = np.array(
-        [bool((row[np.isfinite(row)] == 0).all() and np.isfinite(row).sum() > 1) for row in norms.values]
-    )
+    names = [f"layer {name}" for name in layer_names(norms.layers)]
+    places, levels = matrix_levels(case, norms)
     parts = []
-    usual = np.flatnonzero(matrices(case, norms.layers) & (levels > 0))
-    if usual.size > 1:
-        low, high = usual[np.argmin(levels[usual])], usual[np.argmax(levels[usual])]
-        if wanted or levels[high] > _APART * levels[low]:
-            least, most = (f"{short(float(levels[at]))} at {names[at]}" for at in (low, high))
-            parts.append(f"gradient norm from {least} to {most}, of {count(len(names), 'layer')}")
-    for where, what in ((zero, "exactly 0 in every sample"), (norms.ever_broken(), "NaN or Inf")):
-        if where.any():
-            first = names[int(np.flatnonzero(where)[0])]
-            parts.append(f"{what} in {count(int(where.sum()), 'layer')}, first {first}")
+    if places.size > 1:
+        low, high = int(levels.argmin()), int(levels.argmax())
+        if everything or levels[high] > _APART * levels[low]:
+            least, largest = (f"{short(float(levels[at]))} at {names[places[at]]}" for at in (low, high))
+            parts.append(f"gradient norm from {least} to {largest}, of {count(len(names), 'layer')}")
+    parts += defects(norms, names, "exactly 0 in every sample")
     if parts:
         yield "layers", "; ".join(parts) + "."
 
 
-def _dead(case: Case, wanted: bool) -> Iterator[tuple[str, str]]:
-    shares = grid(case, "activation_dead_share", share=True)
-    last = shares.last() if shares is not None else np.empty(0)
-    if shares is None or not np.isfinite(last).any():
+def _dead(case: Case, everything: bool) -> Iterator[tuple[str, str]]:
+    worst = most_at_the_end(case, "activation_dead_share")
+    if worst is None:
         return
-    worst = int(np.nanargmax(last))
-    if last[worst] >= _DEAD or (wanted and last[worst] > 0):
-        share = f"{100 * float(last[worst]):.0f} %"
-        yield (
-            "units",
-            f"{share} of {layer_names(shares.layers)[worst]} are dead at the last sample, the most of any.",
-        )
+    layer, share, _ = worst
+    if share >= _DEAD or (everything and share > 0):
+        yield "units", f"{100 * share:.0f} % of {layer} are dead at the last sample, the most of any."

@@ -58,14 +58,14 @@ def reason(choice: QuestionChoice) -> str:
     """Why it is asked."""
     if choice.apart is None:
         return "asked because it says most about the cause"
-    one, other = choice.apart
-    first = f"{beginning(one.cause.title)} ({percent(one.confidence)})"
-    second = f"{beginning(other.cause.title)} ({percent(other.confidence)})"
+    cause, rival = choice.apart
+    first = f"{beginning(cause.cause.title)} ({percent(cause.confidence)})"
+    second = f"{beginning(rival.cause.title)} ({percent(rival.confidence)})"
     return f"asked because it separates {first} from {second}"
 
 
 def ranking_line(interview: Interview, screen: Screen) -> str:
-    """How things stand, in a line; empty while there is nothing to say."""
+    """The ranking so far in one line; empty while there is none."""
     from traindx.interview.next_question import differentials
 
     problems = differentials(interview.weighed)
@@ -78,7 +78,7 @@ def ranking_line(interview: Interview, screen: Screen) -> str:
 def afterwards(
     interview: Interview, diagnosis: Diagnosis, plan: str, steps: Sequence[NextCommand], screen: Screen
 ) -> list[str]:
-    """What does not fit, what is not known and how to find out, what to do next."""
+    """Contradictions, unknown answers and how to find them out, and the next steps."""
     return ["", *lines(_afterwards(interview, diagnosis, plan, steps), screen)]
 
 
@@ -93,7 +93,7 @@ def _afterwards(
     if interview.weighed.contradictions:
         yield Items(tuple(interview.weighed.contradictions), "contrary")
     if unknown:
-        yield Items(tuple(f"{one.short} {one.find_out}" for one in unknown[:4]), "find out")
+        yield Items(tuple(f"{question.short} {question.find_out}" for question in unknown[:4]), "find out")
     yield from (Labelled("your plan", text) for text in _replies(plan, diagnosis))
     choice = interview.next
     if choice is not None:
@@ -155,8 +155,8 @@ def _answers(interview: Interview) -> Iterator[doc.Prose]:
 
 
 def _replies(plan: str, diagnosis: Diagnosis) -> Iterator[str]:
-    """What there is to say about what was tried or is planned."""
+    """The replies to what was tried or is planned."""
     from traindx.interview.plans import reply, understood_plans
 
-    for one in understood_plans(plan) if plan.strip() else ():
-        yield f"To {one.say}: {reply(one, diagnosis).text}"
+    for planned in understood_plans(plan) if plan.strip() else ():
+        yield f"To {planned.say}: {reply(planned, diagnosis).text}"

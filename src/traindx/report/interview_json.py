@@ -1,4 +1,4 @@
-"""An interview as JSON: the diagnosis, and beside it what was asked, what to ask next, what to do."""
+"""An interview as JSON: the diagnosis, with the questions asked, the next question and the next steps."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def interview_dict(
 ) -> dict[str, Any]:
     from traindx.interview.plans import reply, understood_plans
 
-    plans = [reply(one, diagnosis) for one in understood_plans(plan)] if plan.strip() else []
+    plans = [reply(planned, diagnosis) for planned in understood_plans(plan)] if plan.strip() else []
     return {
         "symptoms": interview.symptoms,
-        "suspicions": [one.text for one in interview.suspicions],
+        "suspicions": [suspicion.text for suspicion in interview.suspicions],
         "answers": [_answer(interview, name) for name in interview.answers],
         "contradictions": interview.weighed.contradictions,
         "next": _next(interview, diagnosis),
         "plans": [
-            {"plan": one.plan.id, "fits": one.fits.cause if one.fits else None, "text": one.text}
-            for one in plans
+            {"plan": answer.plan.id, "fits": answer.fits.cause if answer.fits else None, "text": answer.text}
+            for answer in plans
         ],
         "steps": steps,
     }
@@ -63,7 +63,7 @@ def _answer(interview: Interview, name: str) -> dict[str, Any]:
 
 
 def _next(interview: Interview, diagnosis: Diagnosis) -> dict[str, Any] | None:
-    """The next question; what goes wrong is the first, when neither a word nor a log tells it."""
+    """The next question; the first is what goes wrong, unless a description or a log shows it."""
     if not interview.symptoms and not diagnosis.problems:
         return _complaint()
     return None if interview.next is None else _question(interview.next)

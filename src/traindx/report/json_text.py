@@ -1,4 +1,4 @@
-"""Data as the text of a JSON document that is safe to print, whatever names it holds."""
+"""Data as a JSON document that is safe to print, whatever names it contains."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def encoded(value: Any) -> Any:
-    """Data that JSON holds: dataclasses as objects, arrays as lists, what is not finite as text."""
+    """Data that JSON can represent: dataclasses as objects, arrays as lists, NaN and Inf as text."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -49,11 +49,11 @@ def encoded(value: Any) -> Any:
     if isinstance(value, float):
         return number(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: encoded(getattr(value, each.name)) for each in fields(value)}
+        return {field.name: encoded(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {encodable(str(key)): encoded(each) for key, each in value.items()}
+        return {encodable(str(key)): encoded(member) for key, member in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [encoded(each) for each in value]
+        return [encoded(member) for member in value]
     if hasattr(value, "tolist"):  # an array
         return encoded(value.tolist())
     return encodable(str(value))

@@ -86,10 +86,10 @@ def fit(text: str, width: int, keep: Literal["start", "end"] = "start") -> str:
         return text
     if width <= 1:
         return "…"[:width]
-    kept = text if keep == "start" else text[::-1]
-    while cells(kept) > width - 1:
-        kept = kept[: max(len(kept) - max((cells(kept) - width) // 2, 1), 0)]
-    return f"{kept}…" if keep == "start" else f"…{kept[::-1]}"
+    part = text if keep == "start" else text[::-1]
+    while cells(part) > width - 1:
+        part = part[: max(len(part) - max((cells(part) - width) // 2, 1), 0)]
+    return f"{part}…" if keep == "start" else f"…{part[::-1]}"
 
 
 def table(
@@ -104,22 +104,22 @@ def table(
     widths = _widths(columns, rows, screen.width - len(indent))
     lines = []
     for number, row in enumerate([[column.head for column in columns], *rows]):
-        own = styles[number - 1] if styles and number else [""] * len(row)
-        held = [
+        cell_styles = styles[number - 1] if styles and number else [""] * len(row)
+        cell_lines = [
             wrapped(text, max(width, 1)) or [""] if column.wrap and width else [fit(text, width, column.keep)]
             for column, text, width in zip(columns, row, widths, strict=True)
         ]
-        for at in range(max(map(len, held), default=0)):
+        for at in range(max(map(len, cell_lines), default=0)):
             parts = []
-            for column, texts, width, style in zip(columns, held, widths, own, strict=True):
+            for column, texts, width, style in zip(columns, cell_lines, widths, cell_styles, strict=True):
                 if width:
                     text = _padded(texts[at] if at < len(texts) else "", width, column.align)
                     parts.append((text, (style or column.style) if number else "dim"))
             while parts and not parts[-1][0].strip():
                 parts.pop()
             parts = [*parts[:-1], (parts[-1][0].rstrip(), parts[-1][1])] if parts else parts
-            shown = "  ".join(screen.paint(text, style) for text, style in parts)
-            lines.append(screen.plain(indent + shown).rstrip())
+            line = "  ".join(screen.paint(text, style) for text, style in parts)
+            lines.append(screen.plain(indent + line).rstrip())
     return lines if any(column.head for column in columns) else lines[1:]
 
 
@@ -129,7 +129,7 @@ def _padded(text: str, width: int, align: str) -> str:
 
 
 def _widths(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Natural widths; what may be left out goes first, then the widest that may shrink gives way."""
+    """Natural widths; optional columns are dropped first, then the widest columns that may shrink."""
     widths = [max([cells(column.head), *(cells(row[i]) for row in rows)]) for i, column in enumerate(columns)]
     least = [24 if c.wrap and c.least is None else c.least for c in columns]
     floors = [w if m is None else min(w, max(m, 8)) for w, m in zip(widths, least, strict=True)]

@@ -9,7 +9,7 @@ from traindx.evidence.lint import Linted
 from traindx.report.document import Block, Diff, Preformatted, Span, Text
 from traindx.report.layout import Screen
 from traindx.report.places import patch_lines
-from traindx.report.text import count
+from traindx.report.text import count, first_names
 from traindx.report.to_terminal import lines
 from traindx.source.edits import diff
 
@@ -23,15 +23,15 @@ _GRADES = {
 def render_lint(linted: Sequence[Linted], unread: int, screen: Screen) -> list[str]:
     """Every finding, and a line that counts them."""
     blocks: list[Block] = []
-    seen: set[tuple[str, str, int | None]] = set()
-    for one in linted:
-        for finding in one.findings:
+    keys: set[tuple[str, str, int | None]] = set()
+    for script in linted:
+        for finding in script.findings:
             first = finding.places[0] if finding.places else None
-            key = (finding.id, first.file if first else one.path, first.line if first else None)
-            if key not in seen:
-                seen.add(key)
-                blocks += _finding(one, finding)
-    return lines([*blocks, *_total(linted, len(seen), unread)], screen)
+            key = (finding.id, first.file if first else script.path, first.line if first else None)
+            if key not in keys:
+                keys.add(key)
+                blocks += _finding(script, finding)
+    return lines([*blocks, *_total(linted, len(keys), unread)], screen)
 
 
 def _finding(linted: Linted, finding: Finding) -> Iterator[Block]:
@@ -56,32 +56,32 @@ def _finding(linted: Linted, finding: Finding) -> Iterator[Block]:
     yield Preformatted((("", ""),))
 
 
-def _total(linted: Sequence[Linted], found: int, unread: int) -> Iterator[Block]:
-    scripts = count(sum(one.checked for one in linted), "script")
-    safe = sum(one.fixable for one in linted)
-    if found:
+def _total(linted: Sequence[Linted], findings: int, unread: int) -> Iterator[Block]:
+    scripts = count(sum(script.checked for script in linted), "script")
+    safe = sum(script.fixable for script in linted)
+    if findings:
         fixes = f"; --fix fixes {safe:,}." if safe else "."
-        yield Text(f"{count(found, 'finding')} in {scripts}{fixes}", "whole")
-    yield from _coverage(linted, found)
-    lost = sum(not one.script.trace.complete for one in linted)
+        yield Text(f"{count(findings, 'finding')} in {scripts}{fixes}", "whole")
+    yield from _coverage(linted, findings)
+    lost = sum(not script.script.trace.complete for script in linted)
     if lost:
         yield Text(f"{count(lost, 'script')} too large to be followed to the end.", "whole")
     if unread:
         yield Text(f"{count(unread, 'file')} could not be read.", "whole")
 
 
-def _coverage(linted: Sequence[Linted], found: int) -> Iterator[Block]:
+def _coverage(linted: Sequence[Linted], findings: int) -> Iterator[Block]:
     """What was checked and what was not: a script that could not be followed is not one without faults."""
-    checked = [one for one in linted if one.checked]
-    if checked and not found:
-        ran = max(sum(check.status == "ran" for check in one.checks) for one in checked)
-        left = max(len(one.checks) for one in checked) - ran
-        rest = f"; {left} found nothing to check (--json says what each needs)" if left else ""
+    checked = [script for script in linted if script.checked]
+    if checked and not findings:
+        ran = max(sum(check.status == "ran" for check in script.checks) for script in checked)
+        idle = max(len(script.checks) for script in checked) - ran
+        rest = f"; {idle} found nothing to check (--json says what each needs)" if idle else ""
         yield Text(
             f"Nothing found in {count(len(checked), 'script')}: {count(ran, 'check')} ran{rest}.", "whole"
         )
-    unchecked = [one.path for one in linted if not one.checked]
+    unchecked = [script.path for script in linted if not script.checked]
     if unchecked:
-        names = ", ".join(unchecked[:3]) + (f" and {len(unchecked) - 3} more" if len(unchecked) > 3 else "")
+        names = first_names(unchecked, 3)
         yield Text(f"Not checked because no training loop was found in the source: {names}.", "whole")
         yield Text("traindx run measures the training itself.", "whole")

@@ -15,7 +15,7 @@ from traindx.report.document import Block, Labelled, Preformatted, Span, Text
 from traindx.report.layout import Screen
 from traindx.report.lr_words import advice, headline, interval, rate, standing
 from traindx.report.sparkline import sparkline
-from traindx.report.text import count, short
+from traindx.report.text import capitalised, count, short
 from traindx.report.to_png import Picture, write_picture
 from traindx.report.to_terminal import INDENT, lines
 
@@ -34,9 +34,8 @@ def _blocks(answer: RangeAnswer, name: str, screen: Screen) -> Iterator[Block]:
     yield Text(
         f"{name[:60]}  {count(answer.ramps.seeds, 'seed')}, {count(answer.ramps.steps, 'step')} each", "title"
     )
-    yield Preformatted((("", ""), *_drawn(answer, screen), ("", "")))
-    first = headline(answer)
-    yield Text(Span(first[0].upper() + first[1:], look="good" if answer.found else "warning"), "whole")
+    yield Preformatted((("", ""), *_curve_lines(answer, screen), ("", "")))
+    yield Text(Span(capitalised(headline(answer)), look="good" if answer.found else "warning"), "whole")
     if answer.found and answer.low is not None and answer.high is not None and answer.edge is not None:
         ends = f"lower end {interval(answer.low)}, upper end {interval(answer.high)}"
         yield Labelled("repeats", f"{ends} in nine of ten")
@@ -51,7 +50,7 @@ def _blocks(answer: RangeAnswer, name: str, screen: Screen) -> Iterator[Block]:
         yield Labelled("next", advice(answer), "bold")
 
 
-def _drawn(answer: RangeAnswer, screen: Screen) -> Iterator[tuple[str, str]]:
+def _curve_lines(answer: RangeAnswer, screen: Screen) -> Iterator[tuple[str, str]]:
     """The curve as a sparkline, the range, the current rate and the axis below it."""
     if answer.curve is None or answer.ramps.steps < 2:
         return
@@ -65,7 +64,7 @@ def _drawn(answer: RangeAnswer, screen: Screen) -> Iterator[tuple[str, str]]:
     loss = sparkline(places, answer.curve, start=start, end=end, width=width, unicode=screen.unicode)
     yield f"  {'loss':<10}{loss}", "curve"
     if answer.low is not None and answer.high is not None and answer.edge is not None:
-        low, high, edge = (column(one.value) for one in (answer.low, answer.high, answer.edge))
+        low, high, edge = (column(estimate.value) for estimate in (answer.low, answer.high, answer.edge))
         bar = [" "] * width
         bar[low : high + 1] = "=" * (high + 1 - low)
         bar[edge] = "|"
@@ -89,19 +88,19 @@ def write_range_plot(answer: RangeAnswer, path: Path, *, name: str = "") -> None
 def _panel(answer: RangeAnswer) -> Panel:
     ramps = answer.ramps
     label = f"{ramps.seeds} seeds, {ramps.steps} steps each"
-    drawn = [Line(label, ramps.rates, row, "rest", None) for row in ramps.losses]
+    lines_of_seeds = [Line(label, ramps.rates, row, "rest", None) for row in ramps.losses]
     if answer.curve is not None:
-        drawn.append(Line("fall and rise, fitted", ramps.rates, answer.curve, "train", None))
-    known = ramps.losses[np.isfinite(ramps.losses)]
-    held = known
+        lines_of_seeds.append(Line("fall and rise, fitted", ramps.rates, answer.curve, "train", None))
+    finite = ramps.losses[np.isfinite(ramps.losses)]
+    inside = finite
     logarithmic = False
-    if known.size > 1:
-        start, low = float(np.nanmedian(ramps.losses[:, : ramps.start_steps])), float(known.min())
-        held = known[known <= start + (_ABOVE - 1.0) * max(start - low, 0.1 * abs(start))]
+    if finite.size > 1:
+        start, low = float(np.nanmedian(ramps.losses[:, : ramps.start_steps])), float(finite.min())
+        inside = finite[finite <= start + (_ABOVE - 1.0) * max(start - low, 0.1 * abs(start))]
         logarithmic = low > 0 and start > _LOG_FROM * low
-        if limits(held, logarithmic=logarithmic) is None:
-            held = np.array([start - 1.0, start + 1.0])
-    return Panel("loss", "training loss", tuple(drawn), tuple(_marks(answer)), logarithmic, held)
+        if limits(inside, logarithmic=logarithmic) is None:
+            inside = np.array([start - 1.0, start + 1.0])
+    return Panel("loss", "training loss", tuple(lines_of_seeds), tuple(_marks(answer)), logarithmic, inside)
 
 
 def _marks(answer: RangeAnswer) -> Iterator[Mark]:

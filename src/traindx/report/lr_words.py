@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from traindx.experiment.lr_find.answer import Estimate, RangeAnswer
-from traindx.report.text import short
+from traindx.report.text import rounded
 
 _NEXT = {
     "flat": "Check that gradients reach the weights (traindx run), or try --from/--to beyond these rates.",
@@ -62,7 +62,7 @@ def interval(estimate: Estimate) -> str:
 
 def rate(value: float) -> str:
     """Two digits: a range test knows no more."""
-    return short(float(f"{value:.2g}"))
+    return rounded(value)
 
 
 def _times(factor: float) -> str:

@@ -1,4 +1,4 @@
-"""Where to look in a curve: onset, spikes, stretches, changes of the learning rate, the best checkpoint."""
+"""Marks on a curve: onset, spikes, stretches, changes of the learning rate, the best checkpoint."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from traindx.core.nouns import Finding, Problem, Series
 from traindx.evidence.case import Case
 from traindx.report.charts import Kind, Mark
+from traindx.report.curves import evenly
 from traindx.report.text import short
 from traindx.report.titles import finding_title
 from traindx.report.wording import place_of, step_of
@@ -73,14 +74,8 @@ def finding_marks(case: Case, finding: Finding) -> Iterator[Mark]:
         points = [at for at in points if at not in (step, end)]  # its edges show already
     elif step is not None and not points:
         points = [step]
-    for at in _spread(points):
-        yield mark("point", at)
-
-
-def _spread(steps: Sequence[float]) -> Sequence[float]:
-    if len(steps) <= _POINTS_MOST:
-        return steps
-    return [steps[i] for i in np.linspace(0, len(steps) - 1, _POINTS_MOST).astype(int)]
+    for at in evenly(len(points), _POINTS_MOST):
+        yield mark("point", points[at])
 
 
 def placed(case: Case, series: Series | None, steps: FloatArray) -> FloatArray:
@@ -89,11 +84,11 @@ def placed(case: Case, series: Series | None, steps: FloatArray) -> FloatArray:
         return steps
     if series.axis == "epoch" and case.run.axis == "step" and case.epoch_length:
         return steps * case.epoch_length
-    others = [s for s in case.run.series.values() if s.axis == case.run.axis and len(s)]
+    same_axis = [s for s in case.run.series.values() if s.axis == case.run.axis and len(s)]
     last = float(series.steps[-1])
-    if not others or last <= 0:
+    if not same_axis or last <= 0:
         return steps
-    return steps * (max(float(s.steps[-1]) for s in others) / last)
+    return steps * (max(float(s.steps[-1]) for s in same_axis) / last)
 
 
 def _on_axis(case: Case, name: str | None, step: float) -> float:
@@ -118,8 +113,6 @@ def lr_marks(case: Case) -> list[Mark]:
         return []
     steps, values = placed(case, curve.series, curve.x), curve.y
     changes = sorted({**_turns(values), **_jumps(values)}.items())
-    if len(changes) > _LR_MARKS_MOST:
-        changes = [changes[i] for i in np.linspace(0, len(changes) - 1, _LR_MARKS_MOST).astype(int)]
     return [
         Mark(
             "lr",
@@ -129,7 +122,7 @@ def lr_marks(case: Case) -> list[Mark]:
             None,
             curve.name,
         )
-        for at, (title, text) in changes
+        for at, (title, text) in (changes[i] for i in evenly(len(changes), _LR_MARKS_MOST))
     ]
 
 

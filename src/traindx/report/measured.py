@@ -1,4 +1,4 @@
-"""What was measured of a run, once for all parts of a report."""
+"""The case of a run, built once for all parts of a report."""
 
 from __future__ import annotations
 

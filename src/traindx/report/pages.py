@@ -39,14 +39,14 @@ def markdown(page: Page, *, link: Link = named, level: int = 1) -> str:
 
 
 def _cause(page: Page, sections: dict[str, str], link: Link) -> list[str]:
-    seen = [f"{link('symptom', id)} ({word})" for id, word in causes()[page.id].symptoms.items()]
+    symptom_links = [f"{link('symptom', id)} ({word})" for id, word in causes()[page.id].symptoms.items()]
     chosen = [(link("remedy", id), remedies()[id].title) for id in causes()[page.id].remedies]
     _put_after(sections, "Fix", "Remedies", _list(chosen))
     sections["Evidence"] = _linked_findings(sections["Evidence"], link)
     _see_also(page, sections, link)
     return [
         f"`{page.id}`, a cause ({page.head['category']}). {page.head['meaning']}",
-        f"Can be the root of: {', '.join(seen)}.",
+        f"Can be the root of: {', '.join(symptom_links)}.",
     ]
 
 
@@ -83,15 +83,15 @@ def _remedy(page: Page, sections: dict[str, str], link: Link) -> list[str]:
 
 
 def _do(text: str) -> str:
-    """What holds for any run first; then the lines that need a run's own numbers."""
+    """First the lines that apply to any run, then those that need a run's own numbers."""
     *special, general = bullets(text)
     lines = text.split("\n")
     blank = lines.index("") if "" in lines else len(lines)
     steps = "\n".join(lines[blank:]).strip()
     parts = [general, steps] if steps else [general]
     if special:
-        shown = "\n".join(f"- {line}" for line in special)
-        parts.append(f"With a run's own numbers, as far as they are known:\n\n{shown}")
+        listed = "\n".join(f"- {line}" for line in special)
+        parts.append(f"With a run's own numbers, as far as they are known:\n\n{listed}")
     return "\n\n".join(parts)
 
 
@@ -127,12 +127,14 @@ def _sheet(page: Page, sections: dict[str, str], link: Link) -> list[str]:
 
 
 def _see_also(page: Page, sections: dict[str, str], link: Link) -> None:
-    known = sheets()
-    wanted = [
-        (link("sheet", id), known[id].title) for id in words(page.head.get("sheets", "")) if id in known
+    all_sheets = sheets()
+    links = [
+        (link("sheet", id), all_sheets[id].title)
+        for id in words(page.head.get("sheets", ""))
+        if id in all_sheets
     ]
-    if wanted:
-        sections["See also"] = _list(wanted)
+    if links:
+        sections["See also"] = _list(links)
 
 
 def _list(items: Iterable[Sequence[str]]) -> str:
@@ -163,8 +165,8 @@ def _put_before(sections: dict[str, str], heading: str, new: str, text: str) -> 
 def one_line(kind: str) -> list[tuple[str, str, str]]:
     """Id, group and one line of every page of a kind, as they are listed."""
     if kind == "causes":
-        found = sorted(causes().values(), key=lambda cause: (category_order(cause.category), cause.id))
-        return [(cause.id, cause.category, cause.meaning) for cause in found]
+        ordered = sorted(causes().values(), key=lambda cause: (category_order(cause.category), cause.id))
+        return [(cause.id, cause.category, cause.meaning) for cause in ordered]
     if kind == "symptoms":
         return [(symptom.id, "", symptom.meaning) for symptom in symptoms().values()]
     if kind == "remedies":
@@ -185,6 +187,6 @@ def one_line(kind: str) -> list[tuple[str, str, str]]:
 
 
 def category_order(category: str) -> int:
-    """Causes are told in the order in which one looks for them, the harmless last."""
+    """The place of a category in lists of causes: in the order of checking, harmless ones last."""
     order = ("optimisation", "model", "loss", "data", "code", "throughput", "distributed", "benign")
     return order.index(category) if category in order else len(order)

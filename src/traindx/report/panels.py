@@ -1,11 +1,10 @@
-"""Which curves of a run are drawn together, with what is to be seen on them."""
+"""Which curves of a run are drawn together, and the marks on them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from traindx.core.names import parts
 from traindx.core.nouns import Finding, Problem, Series
@@ -16,16 +15,13 @@ from traindx.report.marks import marks, placed
 from traindx.report.summary import main_series
 from traindx.report.text import short
 
-if TYPE_CHECKING:
-    pass
-
 _TITLES = {"lr": "learning rate", "grad_norm": "gradient norm", "step_s": "seconds per step"}
 
 
 def metric_of(name: str) -> str:
     """What a series measures, whatever split it comes from: `val/loss/ce` -> `loss/ce`."""
-    named = parts(name)
-    return "/".join(word for word in (named.metric, named.part) if word)
+    name_parts = parts(name)
+    return "/".join(word for word in (name_parts.metric, name_parts.part) if word)
 
 
 def title_of(metric: str) -> str:
@@ -66,13 +62,13 @@ def main_panels(case: Case) -> list[Panel]:
 def panels_for(case: Case, findings: Sequence[Finding], most: int = 6) -> list[Panel]:
     """The main panels and those of every curve a finding names; what all findings name comes first."""
     panels = main_panels(case)
-    named = {f.series: None for f in findings if f.series is not None and f.series in case.run.series}
-    others = [name for name in named if not any(_shows(panel, name) for panel in panels)]
+    series_names = {f.series: None for f in findings if f.series is not None and f.series in case.run.series}
+    unplotted = [name for name in series_names if not any(_shows(panel, name) for panel in panels)]
     extra: list[Panel] = []
-    for name in others:
+    for name in unplotted:
         if not any(name in panel.names for panel in extra):
             extra.append(_like(case, name))
-    if extra and len(others) == len(named):
+    if extra and len(unplotted) == len(series_names):
         return (extra + panels[:1])[:most]
     return (panels + extra)[:most]
 
@@ -98,12 +94,12 @@ def _shows(panel: Panel, name: str) -> bool:
 def _like(case: Case, name: str) -> Panel:
     """The curve with those of the same metric on other data."""
     metric, scope = metric_of(name), parts(name).scope
-    same = [
+    members = [
         series
         for series in case.run.series.values()
         if len(series) and metric_of(series.name) == metric and parts(series.name).scope == scope
     ]
-    return _panel(case, metric, sorted(same, key=lambda series: parts(series.name).split != "")[:3])
+    return _panel(case, metric, sorted(members, key=lambda series: parts(series.name).split != "")[:3])
 
 
 def span(case: Case) -> tuple[float, float]:
@@ -114,30 +110,33 @@ def span(case: Case) -> tuple[float, float]:
 
 def marked(panels: Sequence[Panel], marks: Sequence[Mark]) -> list[Panel]:
     """The panels with each mark on its own; the onset goes through all of them."""
-    held: list[list[Mark]] = [[] for _ in panels]
+    marks_of_panels: list[list[Mark]] = [[] for _ in panels]
     for mark in marks:
-        own = panel_of(panels, mark.series)
+        target = panel_of(panels, mark.series)
         if mark.kind == "onset":
-            for one in held:
-                one.append(mark)
-        elif own is not None or (mark.series is None and panels):
-            at = panels.index(own) if own is not None else 0
+            for panel_marks in marks_of_panels:
+                panel_marks.append(mark)
+        elif target is not None or (mark.series is None and panels):
+            at = panels.index(target) if target is not None else 0
             height = panels[at].height_of(mark)
-            held[at].append(replace(mark, height=height if math.isfinite(height) else None))
-    return [replace(one, marks=tuple(own)) for one, own in zip(panels, held, strict=True)]
+            marks_of_panels[at].append(replace(mark, height=height if math.isfinite(height) else None))
+    return [
+        replace(panel, marks=tuple(panel_marks))
+        for panel, panel_marks in zip(panels, marks_of_panels, strict=True)
+    ]
 
 
 def curves_of(
     case: Case, problem: Problem | None, signs: Sequence[Finding] = (), most: int = 6
 ) -> Curves | None:
-    """The curves that matter for a problem, with what was seen on them; None when there is no curve."""
+    """The curves of a problem with its marks; None when there is no curve."""
     if case.inside.checked and all(len(series) < 2 for series in case.run.series.values()):
         return None
     panels = panels_for(case, [*(problem.findings if problem else ()), *signs], most)
     if not panels:
         return None
     chart_marks = marks(case, problem, signs)
-    drawn = ", ".join(name for panel in panels for name in sorted(panel.names))
+    names = ", ".join(name for panel in panels for name in sorted(panel.names))
     onset = next((f"; onset at {short(mark.step)}" for mark in chart_marks if mark.kind == "onset"), "")
-    label = f"{drawn} over the {case.run.axis}s of the run{onset}"
+    label = f"{names} over the {case.run.axis}s of the run{onset}"
     return Curves(tuple(marked(panels, chart_marks)), case.run.axis, span(case), label)

@@ -11,7 +11,7 @@ import numpy as np
 from traindx.comparison import Comparison
 from traindx.comparison.differing import Differing
 from traindx.report.text import short
-from traindx.report.to_plotly import Json, chart_text
+from traindx.report.to_plotly import Json, chart_text, plain_layout
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
@@ -29,9 +29,9 @@ def parallel(
     if not changing:
         return None
     finals = [None if s is None or not s.final.known else repr(s.final.value) for s in compared.scores]
-    columns = [*(one.values for one in changing), tuple(finals)]
-    scales = [*(_Dimension(values) for values in columns[:-1]), _Dimension(columns[-1], held=True)]
-    order = [n for one in compared.ranking for n in compared.configurations[one.configuration].runs]
+    columns = [*(setting.values for setting in changing), tuple(finals)]
+    scales = [*(_Dimension(values) for values in columns[:-1]), _Dimension(columns[-1], clipped=True)]
+    order = [n for placed in compared.ranking for n in compared.configurations[placed.configuration].runs]
     traces: list[Json] = []
     size = max(1, -(-len(order) // _CLASSES))
     for start in reversed(range(0, len(order), size)):
@@ -56,16 +56,16 @@ def parallel(
                 "opacity": 0.75 if start == 0 else 0.45,
             }
         )
-    names = [*(one.key for one in changing), f"final {compared.chosen.name}"]
+    names = [*(setting.key for setting in changing), f"final {compared.chosen.name}"]
     return traces, _layout(names, scales)
 
 
 def _dimensions(compared: Comparison) -> list[Differing]:
     """The settings that matter most, first."""
-    changing = [one for one in compared.differing if one.counts]
+    changing = [setting for setting in compared.differing if setting.counts]
     if compared.sweep is not None:
         order = {effect.setting: at for at, effect in enumerate(compared.sweep.effects)}
-        changing.sort(key=lambda one: order.get(one.key, len(order)))
+        changing.sort(key=lambda setting: order.get(setting.key, len(order)))
     return changing[:_DIMENSIONS_MOST]
 
 
@@ -85,14 +85,14 @@ def _layout(names: Sequence[str], scales: Sequence[_Dimension]) -> Json:
 
 
 class _Dimension:
-    """Where the values of a setting stand on its axis: by size where they are numbers, else evenly.
+    """The positions of a setting's values on its axis: by size if they are numbers, else evenly spaced.
 
-    `held` keeps values far beyond the others at its end, lest all others fall together.
+    With `clipped`, values far beyond the others are drawn at its end, or all others would fall together.
     """
 
-    def __init__(self, values: Sequence[str | None], *, held: bool = False) -> None:
-        known = [value for value in values if value is not None]
-        self.words = list(dict.fromkeys(known))
+    def __init__(self, values: Sequence[str | None], *, clipped: bool = False) -> None:
+        logged = [value for value in values if value is not None]
+        self.words = list(dict.fromkeys(logged))
         try:
             self.numbers: FloatArray | None = np.array([float(value) for value in self.words])
         except ValueError:
@@ -102,7 +102,7 @@ class _Dimension:
         self.log = False
         self.low, self.high = 0.0, 1.0
         if self.numbers is not None and self.numbers.size:
-            if held:
+            if clipped:
                 self.numbers = np.minimum(self.numbers, far_end(self.numbers))
             self.log = scale_of(self.numbers) == "log"
             placed = np.log(self.numbers) if self.log else self.numbers
@@ -119,14 +119,14 @@ class _Dimension:
     def labels(self, at: int) -> list[Json]:
         if not self.words:
             return []
-        shown = self.words
+        words = self.words
         if self.numbers is not None:
             ordered = sorted(self.words, key=float)
             heights = np.linspace(0.0, 1.0, min(5, len(ordered)))
             places = np.array([self.place(word) for word in ordered])
-            shown = list(dict.fromkeys(ordered[int(np.abs(places - at).argmin())] for at in heights))
-        elif len(shown) > 8:
-            shown = shown[:: -(-len(shown) // 8)]
+            words = list(dict.fromkeys(ordered[int(np.abs(places - at).argmin())] for at in heights))
+        elif len(words) > 8:
+            words = words[:: -(-len(words) // 8)]
         return [
             {
                 "x": at,
@@ -138,7 +138,7 @@ class _Dimension:
                 "xshift": 7,
                 "text": chart_text(short(float(word)) if self.numbers is not None else word[:18]),
             }
-            for word in shown
+            for word in words
         ]
 
 
@@ -151,13 +151,3 @@ def far_end(values: FloatArray) -> float:
 def scale_of(values: FloatArray) -> str:
     """Logarithmic where positive values span more than a decade or so."""
     return "log" if values.size and values.min() > 0 and values.max() > _LOG_FROM * values.min() else "linear"
-
-
-def plain_layout(height: int) -> Json:
-    """A chart without panels."""
-    return {
-        "height": height + 56,
-        "margin": {"l": 64, "r": 12, "t": 12, "b": 44},
-        "annotations": [],
-        "plain": True,
-    }

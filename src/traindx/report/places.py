@@ -1,10 +1,11 @@
-"""Where something stands and how it would be changed, in the same words in every report."""
+"""Places in a source and the edits there, in the same words in every report."""
 
 from __future__ import annotations
 
 import os
+import shlex
 
-from traindx.core.nouns import Finding, Place
+from traindx.core.nouns import Finding, Place, Run
 from traindx.report.text import visible
 
 _FILE_LONGEST, _LAYER_LONGEST, _LINE_LONGEST = 80, 60, 160
@@ -26,6 +27,15 @@ def from_here(file: str) -> str:
     return file.removeprefix(here) if file.startswith(here) else file
 
 
+def program_words(run: Run) -> list[str]:
+    """The words behind `python` that a recording was made with; none for a log."""
+    command = run.facts.get("command")
+    try:
+        return shlex.split(command)[1:] if isinstance(command, str) else []
+    except ValueError:
+        return []
+
+
 def layer_of(place: Place) -> str:
     return visible(place.layer, _LAYER_LONGEST)
 
@@ -42,8 +52,8 @@ def places_text(finding: Finding) -> str:
     """The first places of a finding, those that its sentence does not name already."""
     texts = dict.fromkeys(place_text(place) for place in finding.places)
     fresh = [text for text in texts if text and text not in finding.text]
-    more = len(fresh) - _PLACES_SHOWN
-    return "; ".join(fresh[:_PLACES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+    further = len(fresh) - _PLACES_SHOWN
+    return "; ".join(fresh[:_PLACES_SHOWN]) + (f" and {further:,} more" if further > 0 else "")
 
 
 def diff_lines(patch: str) -> list[str]:
@@ -53,7 +63,7 @@ def diff_lines(patch: str) -> list[str]:
 
 def patch_lines(patch: str | None, most: int | None = None) -> list[str]:
     """The lines of a diff with nothing hidden in them; what is left out is counted."""
-    lines = [_shown(line) for line in diff_lines(patch or "")]
+    lines = [_diff_line(line) for line in diff_lines(patch or "")]
     if most is None or len(lines) <= most:
         return lines
     return [*lines[: most - 1], f"... {len(lines) - most + 1:,} more lines"]
@@ -66,5 +76,5 @@ def kind_of_line(line: str) -> str:
     return {"+": "add", "-": "remove"}.get(line[:1], "")
 
 
-def _shown(line: str) -> str:
+def _diff_line(line: str) -> str:
     return visible(line.expandtabs(4).rstrip(), _LINE_LONGEST)

@@ -17,16 +17,16 @@ _PANELS_MOST = 9
 
 def write_plots(runs: Iterable[Run], folder: Path) -> list[Path]:
     """One PNG per run; gives the paths written."""
-    written: list[Path] = []
-    taken = set[str]()
+    paths: list[Path] = []
+    names = set[str]()
     for run in runs:
         panels = tuple(_panels(run)[:_PANELS_MOST])
         columns = min(len(panels), 3 if len(panels) > 4 else 2) or 1
         chart = Curves(panels, run.axis, span(run))
-        written.append(folder / file_name(run.name, taken))
+        paths.append(folder / file_name(run.name, names))
         picture = Picture(run.name, (chart,), "", (2.7,), columns, 4.4 * columns, "inside")
-        write_picture(picture, written[-1])
-    return written
+        write_picture(picture, paths[-1])
+    return paths
 
 
 def _panels(run: Run) -> list[Panel]:

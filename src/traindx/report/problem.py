@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from traindx.core.nouns import Diagnosis, Evidence, Hypothesis, Place, Problem, Run
 from traindx.knowledge.catalogue import causes
 from traindx.report import document as doc
-from traindx.report.answer import seen_at, strongest, value_text
+from traindx.report.answer import seen_at, strongest
 from traindx.report.document import code, listed, strong
 from traindx.report.measured import case_of
 from traindx.report.panels import curves_of
 from traindx.report.places import layer_of, line_of, patch_lines, place_text
-from traindx.report.text import percent
+from traindx.report.text import percent, value_text
 from traindx.report.titles import sheet_title, symptom_title
 from traindx.report.wording import at_step, bits, category, decides, evidence_for, leading, onset
 
@@ -25,10 +25,10 @@ def problem_section(
     name = f"Problem {number}: " if number else "Problem: "
     run, first = diagnosis.run, next(iter(problem.hypotheses), None)
     blocks: list[doc.Block] = [doc.Section("Primary symptom", tuple(_symptom(problem, run)))]
-    drawn = curves_of(case_of(run), problem) if charts else None
-    if drawn is not None:
-        blocks.append(doc.Chart(drawn, 4))
-    blocks += listed("Diagnostic findings", [seen_at(one) for one in problem.findings])
+    chart = curves_of(case_of(run), problem) if charts else None
+    if chart is not None:
+        blocks.append(doc.Chart(chart, 4))
+    blocks += listed("Diagnostic findings", [seen_at(finding) for finding in problem.findings])
     if first is None:
         blocks.append(doc.Section("Root cause", (doc.Text("No known cause fits."),)))
     else:
@@ -63,12 +63,14 @@ def ranked_causes(problem: Problem, several: bool) -> Iterator[doc.Block]:
         "bold",
     )
     yield from _reasons(first, problem)
-    for other in others[:1]:
-        label = f"alternative hypothesis ({percent(other.confidence)} confidence)"
-        yield doc.Labelled(label, doc.Span(other.title))
-        yield from _reasons(other, problem)
+    for alternative in others[:1]:
+        label = f"alternative hypothesis ({percent(alternative.confidence)} confidence)"
+        yield doc.Labelled(label, doc.Span(alternative.title))
+        yield from _reasons(alternative, problem)
     if others[1:]:
-        names = ", ".join(f"{other.title} ({percent(other.confidence)})" for other in others[1:])
+        names = ", ".join(
+            f"{alternative.title} ({percent(alternative.confidence)})" for alternative in others[1:]
+        )
         yield doc.Labelled("also consider", doc.Span(names))
 
 
@@ -101,16 +103,16 @@ def _issue(problem: Problem) -> tuple[doc.Prose, ...]:
 
 def _symptom(problem: Problem, run: Run) -> Iterator[doc.Block]:
     when = onset(problem, run)
-    named = (strong(symptom_title(problem.symptom)), " (", code(problem.symptom), ")")
-    yield doc.Text((*named, f", {when}: " if when else ": ", problem.summary))
+    heading = (strong(symptom_title(problem.symptom)), " (", code(problem.symptom), ")")
+    yield doc.Text((*heading, f", {when}: " if when else ": ", problem.summary))
     if problem.also:
         yield doc.Text(doc.Span(f"Also seen: {', '.join(map(symptom_title, problem.also))}."))
 
 
 def _cause(cause: Hypothesis, problem: Problem, run: Run, open_cause: bool) -> Iterator[doc.Block]:
-    known = causes().get(cause.cause)
+    page = causes().get(cause.cause)
     items: list[doc.Prose] = [f"Category: {category(problem.symptom)}"]
-    items += [f"Kind of cause: {known.category}"] if known is not None else []
+    items += [f"Kind of cause: {page.category}"] if page is not None else []
     if open_cause:
         items.append(
             "The cause is open: no finding speaks for one of them. This one is only the most common."
@@ -158,7 +160,7 @@ def _fixes(cause: Hypothesis) -> Iterator[doc.Block]:
     for number, fix in enumerate(cause.fixes, 1):
         if fix.config and number == 1:
             settings = [(code(f"{key} = {value_text(value)}"), " ") for key, value in fix.config.items()]
-            yield doc.Labelled("settings", tuple(one for setting in settings for one in setting))
+            yield doc.Labelled("settings", tuple(part for setting in settings for part in setting))
         if edit := patch_lines(fix.patch):
             yield doc.Text(f"Number {number} as an edit:")
             yield doc.Diff(tuple(edit))
@@ -167,29 +169,33 @@ def _fixes(cause: Hypothesis) -> Iterator[doc.Block]:
 def _alternatives(problem: Problem, run: Run) -> doc.Shares:
     rows = [
         doc.Share(
-            other.confidence,
-            (f"{other.title} (", code(other.cause), f") at {at}" if (at := place_text(other.place)) else ")"),
+            alternative.confidence,
             (
-                _strongest(evidence_for(other, problem)),
-                _strongest(other.against),
-                other.fixes[0].summary if other.fixes else "",
+                f"{alternative.title} (",
+                code(alternative.cause),
+                f") at {at}" if (at := place_text(alternative.place)) else ")",
             ),
-            tuple(_alternative(other, problem, run)),
+            (
+                _strongest(evidence_for(alternative, problem)),
+                _strongest(alternative.against),
+                alternative.fixes[0].summary if alternative.fixes else "",
+            ),
+            tuple(_alternative(alternative, problem, run)),
         )
-        for other in problem.hypotheses[1:]
+        for alternative in problem.hypotheses[1:]
     ]
     rows.append(doc.Share(problem.rest, "something traindx does not know", muted=True))
     return doc.Shares(tuple(rows), "or", ("for", "against", "fix"))
 
 
-def _alternative(other: Hypothesis, problem: Problem, run: Run) -> Iterator[doc.Block]:
-    yield from _evidence(other, problem, run)
-    if other.fixes:
-        yield doc.Items(tuple(fix.summary for fix in other.fixes), "fix")
-    if other.confirm:
-        yield doc.Labelled("confirm", other.confirm)
-    if other.avoid:
-        yield doc.Items(other.avoid, "avoid")
+def _alternative(alternative: Hypothesis, problem: Problem, run: Run) -> Iterator[doc.Block]:
+    yield from _evidence(alternative, problem, run)
+    if alternative.fixes:
+        yield doc.Items(tuple(fix.summary for fix in alternative.fixes), "fix")
+    if alternative.confirm:
+        yield doc.Labelled("confirm", alternative.confirm)
+    if alternative.avoid:
+        yield doc.Items(alternative.avoid, "avoid")
 
 
 def _strongest(items: Sequence[Evidence]) -> str:

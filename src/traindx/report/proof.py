@@ -20,7 +20,7 @@ from traindx.report.document import (
     Verdict,
     code,
 )
-from traindx.report.text import count, lasting, percent, short
+from traindx.report.text import capitalised, count, lasting, percent, short
 
 if TYPE_CHECKING:
     from traindx.core.nouns import Run
@@ -56,7 +56,8 @@ def proof_blocks(proved: Proved) -> Iterator[Block]:
             TableColumn("", wrap=True),
         )
         rows = tuple(
-            (one.version.name, one.answer, _levels(one), str(len(one.pairs)), one.reason) for one in others
+            (verdict.version.name, verdict.answer, _levels(verdict), str(len(verdict.pairs)), verdict.reason)
+            for verdict in others
         )
         yield Section("The other versions", (DocumentTable(columns, rows),))
 
@@ -69,7 +70,7 @@ def headline(verdict: VersionVerdict) -> str:
     parts = [f"{verdict.by.words} {_levels(verdict)}"]
     parts.append(_spread(verdict))
     text = f"{name}: {', '.join(part for part in parts if part)}."
-    return f"{text} {verdict.reason[0].upper()}{verdict.reason[1:]}." if verdict.reason else text
+    return f"{text} {capitalised(verdict.reason)}." if verdict.reason else text
 
 
 def _spread(verdict: VersionVerdict) -> str:
@@ -79,8 +80,8 @@ def _spread(verdict: VersionVerdict) -> str:
     ahead = sum(gain(verdict.by, pair.before, pair.after) > 0 for pair in pairs)
     text = f"better in {ahead} of {count(len(pairs), 'pair')}"
     if math.isfinite(difference.low):
-        most = difference.high if verdict.by.higher else min(1.0, difference.high)
-        interval = f"{_signed(difference.low)} to {_signed(most)}"
+        upper = difference.high if verdict.by.higher else min(1.0, difference.high)
+        interval = f"{_signed(difference.low)} to {_signed(upper)}"
         text += f", gain {_signed(verdict.gain)} ({interval})"
     least = 2.0 ** (1 - len(pairs))
     lowest = f", the least that {len(pairs)} pairs can give" if difference.p <= least and least > 0.05 else ""
@@ -106,19 +107,19 @@ def _details(proved: Proved, best: VersionVerdict) -> Iterator[Block]:
         values = [f"{short(pair.before.value)} -> {short(pair.after.value)}" for pair in best.pairs]
         yield Labelled("pairs", ", ".join(values))
     yield from _symptom(proved, best)
-    other = [one.text for one in best.scores.changes if one.by.name != best.by.name]
-    if other:
-        yield Labelled("also", "; ".join(other[:3]))
+    further = [change.text for change in best.scores.changes if change.by.name != best.by.name]
+    if further:
+        yield Labelled("also", "; ".join(further[:3]))
     costs = list(_costs(proved, best))
     if costs:
         yield Labelled("resources", "; ".join(costs))
-    same = [one.what for one in best.likenesses if one.same]
-    if same:
-        yield Labelled("same", f"{', '.join(same)}")
-    for one in best.likenesses:
-        if one.same is False and not one.spoils:
-            yield Labelled("differs", one.text, "yellow")
-    unknown = [one.what for one in best.likenesses if one.same is None]
+    alike = [likeness.what for likeness in best.likenesses if likeness.same]
+    if alike:
+        yield Labelled("same", f"{', '.join(alike)}")
+    for likeness in best.likenesses:
+        if likeness.same is False and not likeness.spoils:
+            yield Labelled("differs", likeness.text, "yellow")
+    unknown = [likeness.what for likeness in best.likenesses if likeness.same is None]
     if unknown and best.pairs:
         yield Labelled("unknown", f"whether these are the same: {', '.join(unknown)}", "dim")
     if proved.shortened:
@@ -140,7 +141,7 @@ def _symptom(proved: Proved, best: VersionVerdict) -> Iterator[Block]:
         title = symptoms()[problems[0].symptom].title
         yield Labelled("symptom", f"{title}: {'gone' if best.symptom_gone else 'still there'}")
     if best.new_problems:
-        titles = [symptoms()[one].title for one in best.new_problems]
+        titles = [symptoms()[symptom].title for symptom in best.new_problems]
         yield Labelled("new", f"{', '.join(titles)}: not there before", "red")
 
 
@@ -153,11 +154,15 @@ def _costs(proved: Proved, best: VersionVerdict) -> Iterator[str]:
 
 def _typical(outcomes: tuple[Any, ...], name: str) -> float | None:
     """The median over runs of the usual time of a step, or of the most memory."""
-    runs: list[Run] = [one.run for one in outcomes if one.run is not None and name in one.run.series]
+    runs: list[Run] = [
+        outcome.run for outcome in outcomes if outcome.run is not None and name in outcome.run.series
+    ]
     values = [run.series[name].values for run in runs if len(run.series[name])]
     if not values:
         return None
-    return median(float(one.max()) if name == "rss_bytes" else median(one.tolist()) for one in values)
+    return median(
+        float(series.max()) if name == "rss_bytes" else median(series.tolist()) for series in values
+    )
 
 
 def proof_dict(proved: Proved, program: str) -> dict[str, Any]:
@@ -168,7 +173,7 @@ def proof_dict(proved: Proved, program: str) -> dict[str, Any]:
         "program": program,
         "answer": proved.best.answer,
         "before": proved.before.name,
-        "versions": [_version(one) for one in proved.verdicts],
+        "versions": [_version(verdict) for verdict in proved.verdicts],
         "shortened": proved.shortened or None,
         "stopped": proved.stopped,
         "runs": proved.cost.arms,
@@ -195,12 +200,17 @@ def _version(verdict: VersionVerdict) -> dict[str, Any]:
         "symptom_gone": verdict.symptom_gone,
         "new_problems": list(verdict.new_problems),
         "scores": [
-            {"metric": one.by.name, "last": list(one.last), "best": list(one.best)}
-            for one in verdict.scores.changes
+            {"metric": change.by.name, "last": list(change.last), "best": list(change.best)}
+            for change in verdict.scores.changes
         ],
         "compared": [
-            {"what": one.what, "same": one.same, "text": one.text or None, "spoils": one.spoils}
-            for one in verdict.likenesses
+            {
+                "what": likeness.what,
+                "same": likeness.same,
+                "text": likeness.text or None,
+                "spoils": likeness.spoils,
+            }
+            for likeness in verdict.likenesses
         ],
         "whole_agrees": verdict.whole_agrees,
     }

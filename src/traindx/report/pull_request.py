@@ -73,7 +73,7 @@ def noted_lines(
         if problem.severity in ACTED_ON:
             yield _of_problem(problem, bool({problem.symptom, *problem.also} & set(new)), root)
     for finding in linted.findings if linted is not None else ():
-        place = next((one for one in finding.places if one.line), None) or Place()
+        place = next((candidate for candidate in finding.places if candidate.line), None) or Place()
         acted = finding.symptom is not None and finding.severity in ACTED_ON
         file = _relative(place.file, root)
         yield Annotation("warning" if acted else "notice", finding.id, finding.text, file, place.line)
@@ -105,7 +105,8 @@ def comment(checked: Checked) -> str:
     else:
         blocks += proof_blocks(checked.proved)
     items = [
-        f"`{one.file}:{one.line}` {_line(one)}" if one.file else _line(one) for one in checked.annotations
+        f"`{annotation.file}:{annotation.line}` {_line(annotation)}" if annotation.file else _line(annotation)
+        for annotation in checked.annotations
     ]
     if items:
         blocks.append(Section("Worth reading", (Items(tuple(items)),)))
@@ -115,8 +116,8 @@ def comment(checked: Checked) -> str:
     return f"{MARK}\n{markdown(Document(title, 'ci', tuple(blocks), _ABOUT))}"
 
 
-def _line(one: Annotation) -> str:
-    return f"{one.title}: {one.text}"
+def _line(annotation: Annotation) -> str:
+    return f"{annotation.title}: {annotation.text}"
 
 
 def checked_dict(checked: Checked) -> dict[str, Any]:
@@ -132,13 +133,13 @@ def checked_dict(checked: Checked) -> dict[str, Any]:
         "new_problems": list(checked.new_problems),
         "annotations": [
             {
-                "level": one.level,
-                "title": one.title,
-                "text": one.text,
-                "file": one.file or None,
-                "line": one.line,
+                "level": annotation.level,
+                "title": annotation.title,
+                "text": annotation.text,
+                "file": annotation.file or None,
+                "line": annotation.line,
             }
-            for one in checked.annotations
+            for annotation in checked.annotations
         ],
         "proof": None if checked.proved is None else proof_dict(checked.proved, checked.program),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from traindx.core.nouns import Note, Reading, Run
 from traindx.report.architecture import architecture_sentence, architectures
@@ -20,7 +20,7 @@ from traindx.report.document import (
 from traindx.report.families import Family, families
 from traindx.report.layout import Screen, fit
 from traindx.report.summary import main_series, run_facts, summarize
-from traindx.report.text import count, short, visible
+from traindx.report.text import count, short, value_text, visible
 from traindx.report.to_terminal import lines
 
 _DETAILS_UP_TO = 3
@@ -34,18 +34,21 @@ _WIDE = 120
 def render(reading: Reading, *, everything: bool, screen: Screen) -> list[str]:
     """Several runs as a table first; each run in full when they are few or when all is asked for."""
     runs = reading.runs
-    shown: list[str] = []
+    report_lines: list[str] = []
     if len(runs) > 1:
         head = Text(Span(count(len(runs), "run"), "strong"), "whole")
-        shown += [*lines([head], screen), "", *lines([_overview(runs)], screen), ""]
+        report_lines += [*lines([head], screen), "", *lines([_overview(runs)], screen), ""]
     if everything or len(runs) <= _DETAILS_UP_TO:
         for run in runs:
-            shown += [*lines(_run(run, everything, screen), screen), ""]
+            report_lines += [*lines(_run(run, everything, screen), screen), ""]
     else:
-        shown += [screen.paint("  --all shows each run in full; so does naming fewer of them.", "dim"), ""]
+        report_lines += [
+            screen.paint("  --all shows each run in full; so does naming fewer of them.", "dim"),
+            "",
+        ]
     if reading.skipped:
-        shown += [*lines(_skipped(reading.skipped, everything, screen), screen), ""]
-    return shown[:-1] if shown else shown
+        report_lines += [*lines(_skipped(reading.skipped, everything, screen), screen), ""]
+    return report_lines[:-1] if report_lines else report_lines
 
 
 def _overview(runs: Sequence[Run]) -> DocumentTable:
@@ -79,11 +82,11 @@ def _run(run: Run, everything: bool, screen: Screen) -> Iterator[Block]:
     yield from _series(run, everything, screen)
     if run.settings or run.config:
         yield _gap()
-        known = ", ".join(f"{name}={_value(value)}" for name, value in run.settings.items())
-        yield Labelled("settings", Span(known or "none that is known"))
+        yield Labelled("settings", Span(_settings(run.settings) or "none that is known"))
     if run.config and everything:
         yield Labelled(
-            "config", Span(", ".join(f"{name}={_value(value)}" for name, value in run.config.items()))
+            "config",
+            Span(_settings(run.config)),
         )
     elif run.config:
         yield Labelled(
@@ -95,9 +98,13 @@ def _run(run: Run, everything: bool, screen: Screen) -> Iterator[Block]:
         )
         for e in run.events
     ]
-    yield from _some("events", events, everything, "yellow")
+    yield from _first_texts("events", events, everything, "yellow")
     notes = [Span(("" if note.path == run.path else f"{note.path}: ") + note.text) for note in run.notes]
-    yield from _some("notes", notes, everything, "")
+    yield from _first_texts("notes", notes, everything, "")
+
+
+def _settings(settings: Mapping[str, object]) -> str:
+    return ", ".join(f"{name}={value_text(value)[:60]}" for name, value in settings.items())
 
 
 def _gap() -> Block:
@@ -109,34 +116,34 @@ def _facts(run: Run, everything: bool) -> Iterator[Block]:
     for model in architectures(run) if run.facts.get("models") else ():
         yield Labelled("model", architecture_sentence(model))
     if run.files and run.files != (run.name,):
-        yield from _some("files", [Span(file) for file in run.files], everything, "", _FILES_SHOWN)
+        yield from _first_texts("files", [Span(file) for file in run.files], everything, "", _FILES_SHOWN)
 
 
-def _some(
+def _first_texts(
     label: str, texts: Sequence[Span], everything: bool, style: str, most: int = _NOTES_SHOWN
 ) -> Iterator[Block]:
     if not texts:
         return
     if label != "files":
         yield _gap()
-    shown = texts if everything else texts[:most]
-    for number, text in enumerate(shown):
+    first_texts = texts if everything else texts[:most]
+    for number, text in enumerate(first_texts):
         yield Labelled(label if number == 0 else "", text, style)
-    if len(shown) < len(texts):
-        yield Labelled("", f"and {len(texts) - len(shown):,} more; --all shows them", "dim")
+    if len(first_texts) < len(texts):
+        yield Labelled("", f"and {len(texts) - len(first_texts):,} more; --all shows them", "dim")
 
 
 def _series(run: Run, everything: bool, screen: Screen) -> Iterator[Block]:
     filled = [series for series in run.series.values() if len(series)]
     if not filled:
         return
-    few = everything or len(filled) <= _SERIES_SHOWN + 4
-    folded = [Family(series, (series,)) for series in filled] if few else families(filled)
-    shown = folded if few or len(folded) <= _SERIES_SHOWN + 4 else folded[:_SERIES_SHOWN]
-    summaries = [summarize(family.curve) for family in shown]
+    is_short = everything or len(filled) <= _SERIES_SHOWN + 4
+    folded = [Family(series, (series,)) for series in filled] if is_short else families(filled)
+    listed = folded if is_short or len(folded) <= _SERIES_SHOWN + 4 else folded[:_SERIES_SHOWN]
+    summaries = [summarize(family.curve) for family in listed]
     steps = span(run)
     columns = (
-        TableColumn("series", least=16 if few else min(28, max(16, screen.width - 74)), style="bold"),
+        TableColumn("series", least=16 if is_short else min(28, max(16, screen.width - 74)), style="bold"),
         TableColumn("points", "right"),
         TableColumn("first → last"),
         TableColumn("best"),
@@ -156,20 +163,16 @@ def _series(run: Run, everything: bool, screen: Screen) -> Iterator[Block]:
             sparkline_of(family.curve, steps, width),
             Span(written(family.curve)),
         )
-        for family, summary in zip(shown, summaries, strict=True)
+        for family, summary in zip(listed, summaries, strict=True)
     ]
     yield DocumentTable(columns, tuple(rows))
-    hidden = [series for family in folded[len(shown) :] for series in family.members]
+    hidden = [series for family in folded[len(listed) :] for series in family.members]
     if hidden:
         broken = sum(broken_points(series) > 0 for series in hidden)
         alarm = f", {broken:,} of them with NaN or Inf" if broken else ""
         yield Text(f"and {len(hidden):,} more series{alarm}; --all shows them", "dim")
-    elif len(shown) < len(filled):
+    elif len(listed) < len(filled):
         yield Text(f"* is the median of layers, groups or ranks; --all shows all {len(filled):,}", "dim")
-
-
-def _value(value: object) -> str:
-    return short(value) if isinstance(value, float) else str(value)[:60]
 
 
 def _skipped(notes: Sequence[Note], everything: bool, screen: Screen) -> Iterator[Block]:
@@ -182,7 +185,7 @@ def _skipped(notes: Sequence[Note], everything: bool, screen: Screen) -> Iterato
     )
     for text, paths in reasons.items():
         yield Text(text + (f" ({len(paths):,})" if len(paths) > 1 else ""))
-        shown = paths if everything or len(paths) <= _FILES_SHOWN + 1 else paths[:_FILES_SHOWN]
-        listed = [fit(path, screen.width - 4, "end") for path in shown]
-        listed += [f"and {len(paths) - len(shown):,} more"] if len(shown) < len(paths) else []
-        yield Preformatted(tuple((f"    {one}", "dim") for one in listed))
+        listed_paths = paths if everything or len(paths) <= _FILES_SHOWN + 1 else paths[:_FILES_SHOWN]
+        listed = [fit(path, screen.width - 4, "end") for path in listed_paths]
+        listed += [f"and {len(paths) - len(listed_paths):,} more"] if len(listed_paths) < len(paths) else []
+        yield Preformatted(tuple((f"    {path}", "dim") for path in listed))

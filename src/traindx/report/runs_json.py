@@ -32,7 +32,7 @@ def runs_document(reading: Reading, *, points: bool = True) -> bytes:
 
 
 def _run(run: Run, points: bool) -> dict[str, Any]:
-    known = encoded(
+    document = encoded(
         {
             "name": run.name,
             "path": run.path,
@@ -49,13 +49,13 @@ def _run(run: Run, points: bool) -> dict[str, Any]:
             "models": [model.to_dict() for model in architectures(run)],
         }
     )
-    return {**known, "series": [_series(series, points) for series in run.series.values() if len(series)]}
+    return {**document, "series": [_series(series, points) for series in run.series.values() if len(series)]}
 
 
 def _series(series: Series, points: bool) -> dict[str, Any]:
     summary = summarize(series)
     best = None if summary.best is None else {"step": summary.best_step, "value": summary.best}
-    known = encoded(
+    document = encoded(
         {
             "name": series.name,
             "source": series.source,
@@ -72,9 +72,9 @@ def _series(series: Series, points: bool) -> dict[str, Any]:
         }
     )
     if not points:
-        return dict(known)
+        return dict(document)
     times = None if series.times is None else numbers(series.times)
-    return {**known, "steps": numbers(series.steps), "values": numbers(series.values), "times": times}
+    return {**document, "steps": numbers(series.steps), "values": numbers(series.values), "times": times}
 
 
 def numbers(array: FloatArray) -> list[Any]:

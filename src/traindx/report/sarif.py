@@ -81,8 +81,8 @@ def _fix(edits: Sequence[Edit]) -> dict[str, Any]:
     grade = {"safe": "safe to apply", "ask": "look before you apply it", "show": "a sketch to finish"}
     changes = []
     for file in dict.fromkeys(edit.file for edit in edits):
-        own = [_replacement(edit) for edit in edits if edit.file == file]
-        changes.append({"artifactLocation": _artifact(file), "replacements": own})
+        replacements = [_replacement(edit) for edit in edits if edit.file == file]
+        changes.append({"artifactLocation": _artifact(file), "replacements": replacements})
     return {"description": {"text": grade[edits[0].grade]}, "artifactChanges": changes}
 
 

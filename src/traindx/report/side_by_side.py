@@ -12,8 +12,8 @@ from traindx.core.names import METRICS, parts
 from traindx.core.nouns import Run, Series
 from traindx.evidence import stats
 from traindx.evidence.case import Case
-from traindx.report.charts import Curves, Line, Panel
-from traindx.report.curves import broken_steps, drawable, moving_average, wants_log
+from traindx.report.charts import SHARE, Curves, Line, Panel
+from traindx.report.curves import broken_steps, drawable, evenly, moving_average, wants_log
 from traindx.report.marks import placed
 from traindx.report.measured import case_of
 from traindx.report.panels import title_of
@@ -21,7 +21,6 @@ from traindx.report.panels import title_of
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
 
-SHARE = "share of the run"
 COMPARISON_PLOT = "training_comparison.png"
 # Colours that do on light and on dark pages alike.
 PALETTE = tuple("#3d85d9 #db6b12 #2e9560 #8a63c9 #c2518f #3c9ea3 #a07a3c #8b9321 #d1495b #7d8590".split())
@@ -34,7 +33,7 @@ _LOG_FROM = 5.0
 
 
 def colours(count: int) -> list[str]:
-    """One for each group from best to worst: told apart while they are few, else a scale."""
+    """One for each group from best to worst: distinct colours for a few groups, else a scale."""
     if count <= len(PALETTE):
         return list(PALETTE[:count])
     return [mixed(at / max(count - 1, 1)) for at in range(count)]
@@ -75,8 +74,8 @@ class SideBySide:
         together = bool(metrics) and self._any("val/loss")
         choices: list[tuple[str, str, tuple[str, ...]]] = []
         if self._any("loss"):
-            both = ("loss", "loss, validation dashed", ("loss", "val/loss"))
-            choices.append(both if together else _LOSSES[0])
+            both_losses = ("loss", "loss, validation dashed", ("loss", "val/loss"))
+            choices.append(both_losses if together else _LOSSES[0])
         if self._any("val/loss") and not (together and self._any("loss")):
             choices.append(_LOSSES[1])
         names = [*metrics[:1], *(name for name in ("lr", "grad_norm") if self._any(name)), *metrics[1:]]
@@ -86,16 +85,16 @@ class SideBySide:
         return [panel for panel in panels if panel.lines][:most]
 
     def _panel(self, metric: str, title: str, groups: Mapping[str, Sequence[Line]]) -> Panel:
-        held = _near(metric, [_values(lines) for lines in groups.values() if lines])
-        values: FloatArray = np.concatenate([*held, np.empty(0)])
-        drawn = tuple(line for lines in groups.values() for line in _joined(lines))
+        near = _near(metric, [_values(lines) for lines in groups.values() if lines])
+        values: FloatArray = np.concatenate([*near, np.empty(0)])
+        panel_lines = tuple(line for lines in groups.values() for line in _merged(lines))
         if metric == "lr":  # rates that differ several times are told apart on a logarithmic scale only
-            peaks = [float(np.nanmax(y)) for line in drawn if np.isfinite(y := line.shown[1]).any()]
+            peaks = [float(np.nanmax(y)) for line in panel_lines if np.isfinite(y := line.shown[1]).any()]
             positive = bool(values.size) and values.min() > 0
             logarithmic = positive and min(peaks) > 0 and max(peaks) > _LOG_FROM * min(peaks)
         else:
             logarithmic = wants_log(metric, values)
-        return Panel(metric, title, drawn, (), logarithmic, values)
+        return Panel(metric, title, panel_lines, (), logarithmic, values)
 
     def lines(self, *names: str) -> dict[str, list[Line]]:
         """The lines of some curves by group; the second name is dashed."""
@@ -116,17 +115,17 @@ class SideBySide:
             steps = steps / (max(case.span[1], float(steps[-1])) or 1.0)
         plain = parts(series.name).metric == "lr"  # a schedule has corners, not noise
         smoother = None if plain else _stretches if self._crowded else moving_average
-        few = len(self.cases) <= len(PALETTE)
-        return Line(group, steps, series.values, self.colours[number], smoother, few, group=number)
+        is_raw_drawn = len(self.cases) <= len(PALETTE)
+        return Line(group, steps, series.values, self.colours[number], smoother, is_raw_drawn, group=number)
 
     def _metrics(self) -> list[str]:
         """What is measured besides the loss and is to rise or fall: in most runs first, validation first."""
         counts: dict[str, int] = {}
         for case in (case for cases in self.cases.values() for case in cases):
             for name in case.names:
-                series, named = case.run.series[name], parts(name)
-                judged = series.goal != "none" and named.metric != "loss" and not named.scope
-                if judged and named.metric in METRICS and np.isfinite(series.values).sum() > 1:
+                series, name_parts = case.run.series[name], parts(name)
+                has_goal = series.goal != "none" and name_parts.metric != "loss" and not name_parts.scope
+                if has_goal and name_parts.metric in METRICS and np.isfinite(series.values).sum() > 1:
                     counts[name] = counts.get(name, 0) + 1
         order = list(counts)
         return sorted(
@@ -149,60 +148,61 @@ def _stretches(steps: FloatArray, values: FloatArray) -> tuple[FloatArray, Float
 
 
 def _title(name: str) -> str:
-    named = parts(name)
-    plain = title_of(named.metric) + (f"/{named.part}" if named.part else "")
-    return f"validation {plain}" if named.split == "val" else f"{named.split} {plain}".strip()
+    name_parts = parts(name)
+    plain = title_of(name_parts.metric) + (f"/{name_parts.part}" if name_parts.part else "")
+    return f"validation {plain}" if name_parts.split == "val" else f"{name_parts.split} {plain}".strip()
 
 
 def _series(case: Case, name: str) -> Series | None:
-    held = {"loss": case.loss, "val/loss": case.val_loss, "lr": case.lr, "grad_norm": case.grad_norm}
-    curve = held[name] if name in held else case.curve(name)
+    main_curves = {"loss": case.loss, "val/loss": case.val_loss, "lr": case.lr, "grad_norm": case.grad_norm}
+    curve = main_curves[name] if name in main_curves else case.curve(name)
     return None if curve is None else curve.series
 
 
 def _values(lines: Sequence[Line]) -> FloatArray:
-    """Smooth where there is noise, lest one spike rule the axis."""
+    """The smoothed values of noisy lines, because a single spike would set the range of the axis."""
     values: FloatArray = np.concatenate([line.shown[1][np.isfinite(line.shown[1])] for line in lines])
     return values
 
 
 def _near(metric: str, groups: Sequence[FloatArray]) -> list[FloatArray]:
     """Of five groups and more, those that run far away from most leave the picture."""
-    held = [values for values in groups if values.size]
-    if len(held) < _MANY or metric == "lr":
-        return held
-    heights = [float(np.abs(values).max()) for values in held]
+    filled = [values for values in groups if values.size]
+    if len(filled) < _MANY or metric == "lr":
+        return filled
+    heights = [float(np.abs(values).max()) for values in filled]
     bar = _FAR * float(np.median(heights))
-    return [v for v, height in zip(held, heights, strict=True) if height <= bar] or held
+    return [v for v, height in zip(filled, heights, strict=True) if height <= bar] or filled
 
 
-def _joined(lines: Sequence[Line]) -> Iterator[Line]:
+def _merged(lines: Sequence[Line]) -> Iterator[Line]:
     """Repeats as one line with a band; where they were NaN or Inf stays to be seen."""
     for dashed in (False, True):
-        same = [line for line in lines if line.dashed == dashed]
-        together = band(same) if len(same) > 1 else None
+        repeats = [line for line in lines if line.dashed == dashed]
+        together = band(repeats) if len(repeats) > 1 else None
         if together is None:
-            yield from same
+            yield from repeats
             continue
         yield together
-        for line in same:
-            gone = broken_steps(line.x, line.y, 3)
-            if gone.size:
-                yield replace(line, x=gone, y=np.full(gone.size, np.nan), smoother=None)
+        for line in repeats:
+            broken = broken_steps(line.x, line.y, 3)
+            if broken.size:
+                yield replace(line, x=broken, y=np.full(broken.size, np.nan), smoother=None)
 
 
 def band(lines: Sequence[Line]) -> Line | None:
     """Repeats on a grid of their own steps, to the end of the longest; None when they do not overlap."""
-    shown = [(x[np.isfinite(y)], y[np.isfinite(y)]) for x, y in (line.shown for line in lines)]
-    shown = [(x, y) for x, y in shown if x.size > 1]
-    if len(shown) < 2:
+    curves = [(x[np.isfinite(y)], y[np.isfinite(y)]) for x, y in (line.shown for line in lines)]
+    curves = [(x, y) for x, y in curves if x.size > 1]
+    if len(curves) < 2:
         return None
-    steps = np.unique(np.concatenate([x for x, _ in shown]))
-    if steps.size > _GRID:
-        steps = steps[np.unique(np.linspace(0, steps.size - 1, _GRID).astype(int))]
-    held = np.array([np.interp(steps, x, y, left=np.nan, right=np.nan) for x, y in shown])
-    there = np.isfinite(held).sum(axis=0)
+    steps = np.unique(np.concatenate([x for x, _ in curves]))
+    steps = steps[evenly(steps.size, _GRID)]
+    interpolated = np.array([np.interp(steps, x, y, left=np.nan, right=np.nan) for x, y in curves])
+    there = np.isfinite(interpolated).sum(axis=0)
     if (there >= 2).sum() < 2:
         return None
-    low, middle, high = (np.nanquantile(held[:, there >= 1], share, axis=0) for share in (0.0, 0.5, 1.0))
+    low, middle, high = (
+        np.nanquantile(interpolated[:, there >= 1], share, axis=0) for share in (0.0, 0.5, 1.0)
+    )
     return replace(lines[0], x=steps[there >= 1], y=middle, low=low, high=high, smoother=None)

@@ -19,5 +19,5 @@ def outside_lines(outside: Mapping[str, Iterable[str]]) -> Iterator[str]:
     for how, words in _WORDS.items():
         listed = list(outside.get(how, ()))
         if listed:
-            more = f", and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-            yield f"The script {words}{', '.join(visible(each, 120) for each in listed[:_SHOWN])}{more}"
+            further = f", and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+            yield f"The script {words}{', '.join(visible(path, 120) for path in listed[:_SHOWN])}{further}"

@@ -27,7 +27,7 @@ def sparkline(
     logarithmic: bool = True,
     unicode: bool = True,
 ) -> str:
-    """The curve over `start..end`, so that the lines of one run stand under each other.
+    """The curve over `start..end`, so that the lines of one run are aligned.
 
     A curve over orders of magnitude is drawn by its logarithm, unless `logarithmic` is False.
     Between two points the earlier one holds; before the first and after the last there are blanks.
@@ -52,8 +52,8 @@ def _columns(
     sums = np.bincount(at[finite], weights=values[finite] / scale, minlength=width)
     levels = np.full(width, np.nan)
     np.divide(sums, n, out=levels, where=n > 0)
-    seen = np.flatnonzero((n > 0) | broken)
-    for column in range(int(seen[0]), int(seen[-1])) if seen.size else ():
+    filled = np.flatnonzero((n > 0) | broken)
+    for column in range(int(filled[0]), int(filled[-1])) if filled.size else ():
         if n[column + 1] == 0 and not broken[column + 1]:
             levels[column + 1] = levels[column]
             broken[column + 1] = broken[column] and n[column] == 0
@@ -62,16 +62,16 @@ def _columns(
 
 def _heights(levels: FloatArray, ticks: int, logarithmic: bool) -> list[int]:
     """Tick numbers, -1 for blank."""
-    known = np.isfinite(levels)
+    finite = np.isfinite(levels)
     heights = np.full(levels.size, -1)
-    if not known.any():
+    if not finite.any():
         return list(heights)
-    drawn = levels[known]
-    if logarithmic and drawn.min() > 0 and drawn.max() > _LOG_FROM * drawn.min():
-        drawn = np.log(drawn)
-    low, high = drawn.min(), drawn.max()
+    finite_levels = levels[finite]
+    if logarithmic and finite_levels.min() > 0 and finite_levels.max() > _LOG_FROM * finite_levels.min():
+        finite_levels = np.log(finite_levels)
+    low, high = finite_levels.min(), finite_levels.max()
     if high - low <= 1e-12 * max(abs(high), abs(low)):
-        heights[known] = ticks // 2 - 1
+        heights[finite] = ticks // 2 - 1
     else:
-        heights[known] = np.rint((drawn - low) / (high - low) * (ticks - 1)).astype(int)
+        heights[finite] = np.rint((finite_levels - low) / (high - low) * (ticks - 1)).astype(int)
     return [int(height) for height in heights]

@@ -1,4 +1,4 @@
-"""How the values of activations are spread, as a recording holds it: untrusted numbers made into bars."""
+"""The recorded distributions of activations: untrusted numbers turned into histograms."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def spreads(case: Case, most: int) -> list[tuple[str, list[Spread]]]:
     """Of at most so many activations, evenly chosen from input to output, the first sample and the last."""
     recorded = case.run.facts.get("histograms")
     by_name: dict[str, list[Spread]] = {}
-    for one in recorded if isinstance(recorded, list | tuple) else ():
-        if isinstance(one, Mapping) and (spread := _spread(one)) is not None:
-            by_name.setdefault(str(one.get("name", "")), []).append(spread)
+    for histogram in recorded if isinstance(recorded, list | tuple) else ():
+        if isinstance(histogram, Mapping) and (spread := _spread(histogram)) is not None:
+            by_name.setdefault(str(histogram.get("name", "")), []).append(spread)
     order = {name: at for at, name in enumerate(case.inside.layers("activation_std"))}
     names = sorted(by_name, key=lambda name: order.get(name, len(order)))
-    kept = [names[int(at)] for at in labelled_places(len(names), most)] if names else []
+    chosen = [names[int(at)] for at in labelled_places(len(names), most)] if names else []
     return [
-        (name, sorted(by_name[name], key=lambda one: one.step)[:: max(1, len(by_name[name]) - 1)])
-        for name in kept
+        (name, sorted(by_name[name], key=lambda spread: spread.step)[:: max(1, len(by_name[name]) - 1)])
+        for name in chosen
     ]
 
 
@@ -55,8 +55,10 @@ def _spread(recorded: Mapping[str, object]) -> Spread | None:
     if not 0 < len(counts) <= _BINS_MOST or max(abs(low), abs(high)) > _LARGEST:
         return None
     heights = [
-        float(one) if isinstance(one, int | float) and math.isfinite(one) and one > 0 else 0.0
-        for one in counts
+        float(bin_count)
+        if isinstance(bin_count, int | float) and math.isfinite(bin_count) and bin_count > 0
+        else 0.0
+        for bin_count in counts
     ]
     bad = number(recorded, "nonfinite") or 0.0
     total = sum(heights) + max(bad, 0.0)

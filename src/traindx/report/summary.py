@@ -1,4 +1,4 @@
-"""What one curve comes to: its ends, its best point, what in it is not finite."""
+"""A summary of one curve: its ends, its best point, and its NaN and Inf."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from traindx.core.clocks import duration
 from traindx.core.nouns import Run, Series
 from traindx.core.units import readers
 from traindx.evidence.case import Case
@@ -48,14 +49,14 @@ def summarize(series: Series) -> Summary:
 
 
 def main_series(run: Run) -> Series | None:
-    """The curve that stands for the run: its loss, else one that has a goal, else the first."""
+    """The main curve of the run: its loss, else one that has a goal, else the first."""
     filled = [series for series in run.series.values() if len(series)]
-    named = {series.name: series for series in filled}
+    by_name = {series.name: series for series in filled}
     for name in ("loss", "val/loss", "reward"):
-        if name in named:
-            return named[name]
-    judged = [series for series in filled if series.goal != "none"]
-    return next(iter(judged or filled), None)
+        if name in by_name:
+            return by_name[name]
+    with_goal = [series for series in filled if series.goal != "none"]
+    return next(iter(with_goal or filled), None)
 
 
 def final_losses(case: Case) -> dict[str, float]:
@@ -77,21 +78,11 @@ def epochs_completed(case: Case) -> int | None:
     return int(last / case.epoch_length + 1e-6) + int(counted_from_zero)
 
 
-def duration(run: Run) -> float | None:
-    """Seconds from the first to the last point, when the log tells the time."""
-    clocks = [s.times[np.isfinite(s.times)] for s in run.series.values() if s.times is not None]
-    clocks = [clock for clock in clocks if clock.size]
-    if not clocks:
-        return None
-    seconds = float(max(c.max() for c in clocks) - min(c.min() for c in clocks))
-    return seconds if seconds > 0 else None
-
-
 def run_facts(run: Run) -> list[tuple[str, str]]:
     """Format, length and kind of a run, in words."""
     if isinstance(fact := run.facts.get("checked"), Mapping):
-        shown = (("kind", "kind"), ("size", "summary"), ("data", "chosen"))
-        return [(name, text) for name, key in shown if (text := word(fact, key))]
+        labels = (("kind", "kind"), ("size", "summary"), ("data", "chosen"))
+        return [(name, text) for name, key in labels if (text := word(fact, key))]
     titles = {unit.id: unit.title for unit in readers()}
     length = [f"{count(len(run.series), 'series', 'series')}, {count(run.points, 'point')}"]
     length += [f"last {run.axis} {short(run.last_step)}"] if run.last_step is not None else []

@@ -31,8 +31,8 @@ def testing(suspicion: Suspicion, choice: ExperimentChoice | None) -> Iterator[B
 def suspicion_blocks(answers: Sequence[SuspicionAnswer]) -> Iterator[Block]:
     """One paragraph each: the answer, the numbers, the place, what it cost."""
     for answer in answers:
-        who = "" if answer.suspicion.by == "you" else f" ({answer.suspicion.by})"
-        text = f"{answer.suspicion.text}{who}: {_ANSWERS[answer.answer]}"
+        author = "" if answer.suspicion.by == "you" else f" ({answer.suspicion.by})"
+        text = f"{answer.suspicion.text}{author}: {_ANSWERS[answer.answer]}"
         yield Labelled("suspect", text, _STYLES[answer.answer])
         yield Labelled("because", because(answer))
         if answer.place:
@@ -69,9 +69,9 @@ def suspicion_dict(answer: SuspicionAnswer) -> dict[str, Any]:
         "share_before": None if answer.before is None else round(answer.before, 4),
         "share_after": None if answer.after is None else round(answer.after, 4),
         "experiments": [
-            {"experiment": one.experiment.id, "outcome": one.outcome, "clarity": round(one.clarity, 2),
-             "bits": one.bits(suspicion.cause), "text": one.text}
-            for one in answer.shown
+            {"experiment": result.experiment.id, "outcome": result.outcome,
+             "clarity": round(result.clarity, 2), "bits": result.bits(suspicion.cause), "text": result.text}
+            for result in answer.shown
         ],
         "seconds": round(answer.seconds, 2),
     }  # fmt: skip

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 
-from traindx.core.number_text import lasting, short
+from traindx.core.number_text import lasting, rounded, short
 from traindx.core.number_text import probability as percent
 
-__all__ = ["MARK", "count", "encodable", "lasting", "percent", "short", "visible"]
+__all__ = ["MARK", "count", "encodable", "lasting", "percent", "rounded", "short", "visible"]
 
 MARK = "×"  # noqa: RUF001  where a value is NaN or Inf
 
@@ -17,7 +18,7 @@ def visible(text: str, limit: int | None = None) -> str:
     if limit is not None and len(text) > 4 * limit:
         text = text[: 4 * limit]
     if not (text.isascii() and text.isprintable()):
-        text = "".join(map(_shown, text))
+        text = "".join(map(_visible_character, text))
     return text if limit is None or len(text) <= limit else text[: limit - 1] + "…"
 
 
@@ -26,7 +27,7 @@ def encodable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
-def _shown(char: str) -> str:
+def _visible_character(char: str) -> str:
     """The character itself, a blank for white space, or its escape."""
     if char.isprintable():
         return char
@@ -43,3 +44,18 @@ def _shown(char: str) -> str:
 def count(number: int, word: str, words: str | None = None) -> str:
     """`1 run`, `1,250 runs`."""
     return f"{number:,} {word if number == 1 else words or word + 's'}"
+
+
+def first_names(names: Sequence[str], most: int) -> str:
+    """`fc1, fc2 and 3 more`."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def capitalised(sentence: str) -> str:
+    """The sentence with a capital at its beginning; names within it stay as they are."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def value_text(value: object) -> str:
+    """A setting or a measured number as a person would write it."""
+    return short(value) if isinstance(value, float) else str(value)

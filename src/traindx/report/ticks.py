@@ -22,5 +22,5 @@ def decades(low: float, high: float) -> list[float]:
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     if last - first < 1:
         return [tick for tick in nice_ticks(low, high, most=4) if tick > 0]
-    every = -(-(last - first + 1) // 5)
-    return [10.0**power for power in range(first, last + 1, every)]
+    stride = -(-(last - first + 1) // 5)
+    return [10.0**power for power in range(first, last + 1, stride)]

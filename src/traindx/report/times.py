@@ -47,7 +47,11 @@ class Spent:
 def spent(case: Case, bins: int = BINS_MOST) -> Spent | None:
     """The parts of the steps whose whole time is known; None when it is not."""
     steps, seconds = _whole(case)
-    parts = {title: known for name, title in PARTS.items() if (known := _part(case, name, steps)) is not None}
+    parts = {
+        title: part_seconds
+        for name, title in PARTS.items()
+        if (part_seconds := _part(case, name, steps)) is not None
+    }
     if not steps.size or not parts:
         return None
     if seconds is not None:
@@ -65,8 +69,8 @@ def _whole(case: Case) -> tuple[FloatArray, FloatArray | None]:
     """The steps that were timed, and how long each took; a run of a single step has no such time."""
     whole = case.curve("step_s")
     if whole is None:
-        known = [curve.series.steps for name in PARTS if (curve := case.curve(name)) is not None]
-        return (np.unique(np.concatenate(known)) if known else np.empty(0)), None
+        steps_of_parts = [curve.series.steps for name in PARTS if (curve := case.curve(name)) is not None]
+        return (np.unique(np.concatenate(steps_of_parts)) if steps_of_parts else np.empty(0)), None
     good = np.isfinite(whole.series.values) & (whole.series.values >= 0)
     steps, first = np.unique(whole.series.steps[good], return_index=True)
     return steps, whole.series.values[good][first]
@@ -74,10 +78,10 @@ def _whole(case: Case) -> tuple[FloatArray, FloatArray | None]:
 
 def time_sentence(times: Spent) -> str:
     """`waiting for data 62 %, forward 12 %, ... of 14 s in 380 steps`."""
-    known = sorted(times.totals, key=lambda part: -times.totals[part])
-    listed = [f"{part} {_percent(times.share(part))}" for part in known if times.share(part) >= 0.005]
-    each = times.total / max(times.timed, 1)
-    return f"{', '.join(listed)}; {lasting_each(each)} a step"
+    ranked = sorted(times.totals, key=lambda part: -times.totals[part])
+    listed = [f"{part} {_percent(times.share(part))}" for part in ranked if times.share(part) >= 0.005]
+    per_step = times.total / max(times.timed, 1)
+    return f"{', '.join(listed)}; {lasting_each(per_step)} a step"
 
 
 def _percent(share: float) -> str:
@@ -89,11 +93,11 @@ def _part(case: Case, name: str, steps: FloatArray) -> FloatArray | None:
     curve = case.curve(name)
     if curve is None:
         return None
-    own, values = curve.series.steps, curve.series.values
+    part_steps, values = curve.series.steps, curve.series.values
     good = np.isfinite(values) & (values >= 0)
-    own, values = own[good], values[good]
-    if not own.size:
+    part_steps, values = part_steps[good], values[good]
+    if not part_steps.size:
         return None
-    at = np.searchsorted(own, steps).clip(0, own.size - 1)
-    seconds: FloatArray = np.where(own[at] == steps, values[at], 0.0)
+    at = np.searchsorted(part_steps, steps).clip(0, part_steps.size - 1)
+    seconds: FloatArray = np.where(part_steps[at] == steps, values[at], 0.0)
     return seconds

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from traindx.core.units import detectors
-from traindx.knowledge.catalogue import sheets, symptoms
+from traindx.knowledge.catalogue import causes, sheets, symptoms
+from traindx.report.text import capitalised
 
 
 @cache
@@ -16,17 +17,22 @@ def finding_title(finding: str) -> str:
 
 @cache
 def symptom_title(symptom: str) -> str:
-    known = symptoms().get(symptom)
-    return known.title if known is not None else spelled(symptom)
+    page = symptoms().get(symptom)
+    return page.title if page is not None else spelled(symptom)
+
+
+def cause_title(cause: str) -> str:
+    """The title of its page; the id of a cause that has none."""
+    page = causes().get(cause)
+    return page.title if page is not None else cause
 
 
 @cache
 def sheet_title(sheet: str) -> str:
-    known = sheets().get(sheet)
-    return known.title if known is not None else spelled(sheet)
+    page = sheets().get(sheet)
+    return page.title if page is not None else spelled(sheet)
 
 
 def spelled(name: str) -> str:
     """`loss_spikes` -> `Loss spikes`."""
-    words = name.replace("_", " ").strip()
-    return words[:1].upper() + words[1:]
+    return capitalised(name.replace("_", " ").strip())

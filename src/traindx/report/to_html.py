@@ -14,7 +14,7 @@ from traindx.report.document import plain, spans, without_empty
 from traindx.report.page.frame import framed
 from traindx.report.page.markup import Html, joined, json_script, prose, tag
 from traindx.report.places import kind_of_line
-from traindx.report.text import percent
+from traindx.report.text import capitalised, percent
 from traindx.report.to_plotly import FigureStore
 
 _POINTS_IN_ALL, _POINTS_LEAST, _CURVES_GUESSED = 240_000, 150, 4
@@ -23,7 +23,7 @@ _POINTS_IN_ALL, _POINTS_LEAST, _CURVES_GUESSED = 240_000, 150, 4
 @np.errstate(all="ignore")  # logs hold numbers near the ends of the range
 def page(document: doc.Document, scripts: Sequence[str] = ()) -> str:
     """The whole file; `scripts` are further ones of ours, run last."""
-    stores = sum(isinstance(one, doc.Section) and one.own_charts for one in document.blocks)
+    stores = sum(isinstance(block, doc.Section) and block.own_charts for block in document.blocks)
     share = _POINTS_IN_ALL // (_CURVES_GUESSED * max(stores, 1))
     renderer = HtmlPage(max(_POINTS_LEAST, min(POINTS_MOST, share)))
     title = tag("h1", renderer.inline(document.title), cls="name")
@@ -111,7 +111,7 @@ class HtmlPage:
 
     def _verdict(self, block: doc.Verdict, depth: int) -> Html:
         first, *others = block.sentences
-        items = [self.element("li", self.inline(other)) for other in others]
+        items = [self.element("li", self.inline(sentence)) for sentence in others]
         return self.element(
             "section",
             self.heading(depth, block.word, look="verdict"),
@@ -122,7 +122,7 @@ class HtmlPage:
         )
 
     def _row(self, label: str, body: Html, look: str) -> Html:
-        head = self.element("span", label[:1].upper() + label[1:], look="label")
+        head = self.element("span", capitalised(label), look="label")
         return self.element("div", head, " ", self.element("div", body), look=f"row {look}".strip())
 
     def _share(self, row: doc.Share, depth: int) -> Html:
@@ -159,14 +159,14 @@ class HtmlPage:
         if isinstance(cell, doc.Sparkline):
             return self.element("td", look=look)
         value = next((s.value for s in spans(cell) if isinstance(s, doc.Span) and s.value is not None), None)
-        shown = None if value is None else repr(value) if math.isfinite(value) else ""
+        sort_value = None if value is None else repr(value) if math.isfinite(value) else ""
         empty = None if plain(cell) else "yes"
         return self.element(
             "td",
             self.inline(cell),
             look=look,
             data_label=column.head or None,
-            data_value=shown,
+            data_value=sort_value,
             data_empty=empty,
         )
 
@@ -178,7 +178,7 @@ class HtmlPage:
 
     def _chart(self, drawing: Drawing) -> Html | None:
         """Room for a chart, which the page's script fills when it comes into view."""
-        held = self.store.add(drawing)
+        chart_place = self.store.add(drawing)
         signs = [
             self.element(
                 "li",
@@ -186,7 +186,7 @@ class HtmlPage:
                 key.name,
                 data_group=key.group,
             )
-            for key in held.key
+            for key in chart_place.key
         ]
         room = self.element(
             "div",
@@ -194,22 +194,22 @@ class HtmlPage:
             role="img",
             aria_label=drawing.label,
             data_run=self.name,
-            data_chart=held.number,
-            style=f"height:{held.height}px",
+            data_chart=chart_place.number,
+            style=f"height:{chart_place.height}px",
         )
         return self.element("figure", self.element("ul", *signs, look="key") if signs else None, room)
 
     def inline(self, text: doc.Prose) -> Html:
         return joined(*map(self._span, spans(text)))
 
-    def _span(self, one: str | doc.Span) -> Html:
-        if isinstance(one, str):
-            return prose(one)
-        if one.kind == "swatch":
-            return tag("span", cls="swatch", style=f"background:{one.look}")
+    def _span(self, span: str | doc.Span) -> Html:
+        if isinstance(span, str):
+            return prose(span)
+        if span.kind == "swatch":
+            return tag("span", cls="swatch", style=f"background:{span.look}")
         names = {"code": "code", "strong": "b"}
-        looks = {"muted": "where", "badge": f"badge {one.look}"}
-        if not one.kind and not one.link and not one.look:
-            return joined(one.text)
-        element = self.element(names.get(one.kind, "span"), one.text, look=looks.get(one.kind, one.look))
-        return tag("a", one.text, href=f"#{one.link}") if one.link else element
+        looks = {"muted": "where", "badge": f"badge {span.look}"}
+        if not span.kind and not span.link and not span.look:
+            return joined(span.text)
+        element = self.element(names.get(span.kind, "span"), span.text, look=looks.get(span.kind, span.look))
+        return tag("a", span.text, href=f"#{span.link}") if span.link else element

@@ -16,11 +16,11 @@ _LEADING = re.compile(r"^(\d{1,9})([.)])(?=\s|$)|^([#+=>-])")
 
 
 def escaped(text: str) -> str:
-    """One line of prose; what stands between backticks stays code."""
-    return _led(_written(visible(text).strip()))
+    """One line of prose; text between backticks stays code."""
+    return _led(_escaped_parts(visible(text).strip()))
 
 
-def _written(text: str) -> str:
+def _escaped_parts(text: str) -> str:
     parts = _CODE.split(visible(text))
     return "".join(
         code(part[1:-1]) if number % 2 else _prose(part) for number, part in enumerate(parts) if part
@@ -42,15 +42,15 @@ def code(text: str, limit: int = 400) -> str:
 
     With a bar in it, it is prose: in a table a bar ends the cell, and the code with it.
     """
-    shown = visible(text, limit)
-    if not shown.strip():
+    name = visible(text, limit)
+    if not name.strip():
         return "(no name)"
-    if "|" in shown:
-        return _prose(shown)
-    runs = [len(ticks) for ticks in re.findall("`+", shown)]
+    if "|" in name:
+        return _prose(name)
+    runs = [len(ticks) for ticks in re.findall("`+", name)]
     fence = "`" * next(size for size in range(1, len(runs) + 2) if size not in runs)
-    pad = " " if "`" in (shown[0], shown[-1]) or shown[0] == shown[-1] == " " else ""
-    return f"{fence}{pad}{shown}{pad}{fence}"
+    pad = " " if "`" in (name[0], name[-1]) or name[0] == name[-1] == " " else ""
+    return f"{fence}{pad}{name}{pad}{fence}"
 
 
 def fenced(lines: Sequence[str], language: str = "") -> list[str]:
@@ -76,12 +76,12 @@ def markdown(document: doc.Document) -> str:
 
 def _blocks(blocks: Iterable[doc.Block], level: int) -> Iterator[str]:
     """Every block ends with an empty line; labelled texts that follow each other are one list."""
-    held = list(blocks)
-    for block, following in zip(held, [*held[1:], None], strict=False):
-        written = list(_block(block, level))
-        joined = isinstance(block, doc.Labelled) and isinstance(following, doc.Labelled)
-        if written:
-            yield from written if joined or not written[-1] else (*written, "")
+    all_blocks = list(blocks)
+    for block, following in zip(all_blocks, [*all_blocks[1:], None], strict=False):
+        block_lines = list(_block(block, level))
+        is_same_list = isinstance(block, doc.Labelled) and isinstance(following, doc.Labelled)
+        if block_lines:
+            yield from block_lines if is_same_list or not block_lines[-1] else (*block_lines, "")
 
 
 def _block(block: doc.Block, level: int) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _block(block: doc.Block, level: int) -> Iterator[str]:
         case doc.Verdict():
             first, *others = block.sentences
             yield from (f"**{_inline(block.word)}**: {_sentence(first)}", "")
-            yield from (f"- {_sentence(other)}" for other in others)
+            yield from (f"- {_sentence(sentence)}" for sentence in others)
             yield from ("", *_blocks(block.blocks, level)) if others else _blocks(block.blocks, level)
         case doc.Text():
             yield _inline(block.prose, leading=True)
@@ -146,10 +146,10 @@ def _inline(prose: doc.Prose, *, leading: bool = False) -> str:
     return _led(text) if leading else text
 
 
-def _span(one: str | doc.Span) -> str:
-    if isinstance(one, str):
-        return _written(one)
-    if one.kind == "code":
-        return code(one.text)
-    text = _prose(visible(one.text))
-    return f"**{text}**" if one.kind == "strong" and text.strip() else "" if one.kind == "swatch" else text
+def _span(span: str | doc.Span) -> str:
+    if isinstance(span, str):
+        return _escaped_parts(span)
+    if span.kind == "code":
+        return code(span.text)
+    text = _prose(visible(span.text))
+    return f"**{text}**" if span.kind == "strong" and text.strip() else "" if span.kind == "swatch" else text

@@ -56,8 +56,8 @@ class _Notebook(HtmlPage):
     def element(self, name: str, *children: str | None, look: str = "", **attributes: object) -> Html:
         name = self._TAGS.get(name, name)
         style = next((self._STYLES[word] for word in (*look.split(), name) if word in self._STYLES), None)
-        kept = {key: value for key, value in attributes.items() if key in self._KEPT}
-        return tag(name, *children, **{"style": style, **kept})
+        allowed = {key: value for key, value in attributes.items() if key in self._KEPT}
+        return tag(name, *children, **{"style": style, **allowed})
 
     def heading(self, depth: int, *children: str | None, look: str = "") -> Html:
         del depth
@@ -67,8 +67,8 @@ class _Notebook(HtmlPage):
         del depth
         return self.element("li", self.element("strong", percent(row.share)), " ", self.inline(row.title))
 
-    def _span(self, one: str | doc.Span) -> Html:
-        return super()._span(doc.Span(one.text, one.kind) if isinstance(one, doc.Span) else one)
+    def _span(self, span: str | doc.Span) -> Html:
+        return super()._span(doc.Span(span.text, span.kind) if isinstance(span, doc.Span) else span)
 
     def scoped(self, blocks: Sequence[doc.Block], name: str, depth: int) -> Html:
         del name

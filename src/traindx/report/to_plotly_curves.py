@@ -75,8 +75,8 @@ class Figure:
                 fillcolor=colour,
                 hoverinfo="skip",
             )
-            few = int(np.isfinite(line.y).sum()) <= FEW and line.group is None and line.amounts is None
-            self._curve(number, self.store.points(line.x, line.y), line, width=1.9, dots=few)
+            is_short = int(np.isfinite(line.y).sum()) <= FEW and line.group is None and line.amounts is None
+            self._curve(number, self.store.points(line.x, line.y), line, width=1.9, dots=is_short)
         else:
             points, smooth = self.store.hold(line)
             if smooth is None:
@@ -93,11 +93,11 @@ class Figure:
             self.key.setdefault(f"{line.group} {line.name}", Key(line.name, "line", colour, line.group))
         elif len(panel.lines) > 1 and line.group is None:
             self.note(line.name, "line", line.colour)
-        gone = broken_steps(line.x, line.y, 200 if line.group is None else 4)
-        if gone.size:
-            first = f"first at {self.chart.axis} {short(float(gone[0]))}"
+        broken = broken_steps(line.x, line.y, 200 if line.group is None else 4)
+        if broken.size:
+            first = f"first at {self.chart.axis} {short(float(broken[0]))}"
             text = f"{line.name} is NaN or Inf at {count(line.broken, 'point')}, {first}."
-            self._points(number, gone, None, [text] * gone.size, "x-thin", "alarm", line.group)
+            self._points(number, broken, None, [text] * broken.size, "x-thin", "alarm", line.group)
             self.note("NaN or Inf", "x-thin", "alarm")
 
     def _curve(self, number: int, points: int, line: Line, name: str = "", **looks: Any) -> None:
@@ -114,10 +114,10 @@ class Figure:
             **looks,
         }
         if "fill" not in looks:
-            shown = chart_text(name or line.name)
+            label = chart_text(name or line.name)
             where = "%{text}" if self.chart.names else f"{self.chart.axis} %{{x:,}}"
             value = "%{y:.5~g}" if line.amounts is None else "%{customdata:.3~g}"
-            trace["hovertemplate"] = f"{where}<br><b>{value}</b><extra>{shown}</extra>"
+            trace["hovertemplate"] = f"{where}<br><b>{value}</b><extra>{label}</extra>"
             if self.chart.names:
                 trace["text"] = [chart_text(self.chart.names[int(at)]) for at in line.x]
             if line.amounts is not None:
@@ -207,10 +207,10 @@ class Figure:
     def _layout(self) -> Json:
         panels, span = self.chart.panels, self.chart.span
         heights = [_HIGH if number == 0 else _LOW for number in range(len(panels))]
-        drawn = sum(heights) + _GAP * (len(heights) - 1)
+        plot_height = sum(heights) + _GAP * (len(heights) - 1)
         room = 0.015 * (span[1] - span[0]) or 0.5
         layout: Json = {
-            "height": drawn + _TOP + _BOTTOM,
+            "height": plot_height + _TOP + _BOTTOM,
             "margin": {"l": 58, "r": 12, "t": _TOP, "b": _BOTTOM},
             "annotations": [],
             "xaxis": {
@@ -223,23 +223,23 @@ class Figure:
             self._name_places(layout)
         top = 1.0
         for number, (panel, height) in enumerate(zip(panels, heights, strict=True)):
-            bare = {"domain": [max(0.0, top - height / drawn), top], "fixedrange": True}
+            bare = {"domain": [max(0.0, top - height / plot_height), top], "fixedrange": True}
             layout["yaxis" + _axis(2 * number + 1)[1:]] = bare | {"range": [0, 1], "visible": False}
-            own = _value_axis(panel, 6 if number == 0 else 4) | {"overlaying": _axis(2 * number + 1)}
-            layout["yaxis" + _axis(2 * number + 2)[1:]] = own | {"domain": bare["domain"]}
+            value_axis = _value_axis(panel, 6 if number == 0 else 4) | {"overlaying": _axis(2 * number + 1)}
+            layout["yaxis" + _axis(2 * number + 2)[1:]] = value_axis | {"domain": bare["domain"]}
             layout["annotations"].append(_TITLE | {"y": top, "text": f"<b>{chart_text(panel.title)}</b>"})
-            top -= (height + _GAP) / drawn
+            top -= (height + _GAP) / plot_height
         return layout
 
     def _name_places(self, layout: Json) -> None:
         """Some of the places by name, turned where the names are long."""
-        shown = labelled_places(len(self.chart.names), _LABELS_ALONG)
-        names = [chart_text(name) for name in layer_names([self.chart.names[int(at)] for at in shown])]
+        places = labelled_places(len(self.chart.names), _LABELS_ALONG)
+        names = [chart_text(name) for name in layer_names([self.chart.names[int(at)] for at in places])]
         letters = max(map(len, names))
         turned = letters * len(names) > _LETTERS_ALONG
         layout["xaxis"] |= {
             "tickmode": "array",
-            "tickvals": shown.tolist(),
+            "tickvals": places.tolist(),
             "ticktext": names,
             "title": {"text": ""},
         }
@@ -250,7 +250,7 @@ class Figure:
 
 
 def _value_axis(panel: Panel, ticks: int) -> Json:
-    """`decades` is what its values span, None when they are not all positive; a flat axis is held."""
+    """`decades` is the range of positive values, else None; a flat axis has a fixed range."""
     values = panel.values
     positive = bool(values.size) and values.min() > 0
     decades = math.log10(values.max() / values.min()) if positive else None

@@ -13,7 +13,7 @@ from traindx.report.curves import drawable
 from traindx.report.grids import labelled_places, layer_names
 from traindx.report.spreads import Spread
 from traindx.report.text import short
-from traindx.report.to_plotly import Json, Key, chart_text, numbers
+from traindx.report.to_plotly import Json, Key, chart_text, numbers, plain_layout
 
 if TYPE_CHECKING:
     from traindx.core.nouns import BoolArray, FloatArray
@@ -27,7 +27,7 @@ _DECADES_MOST = 12
 
 
 def inside_figure(drawing: Drawing) -> tuple[Json, tuple[Key, ...]]:
-    """The figure, and the key beside it."""
+    """The figure and its key."""
     match drawing:
         case Field():
             return _field(drawing), tuple(_field_key(drawing))
@@ -52,7 +52,7 @@ def _field(drawing: Field) -> Json:
     place: Json = {"x": columns, "y": names}
     logarithmic = kind != "share"
     zero: BoolArray = (grid.values <= 0) & logarithmic
-    shown = np.where(zero, np.nan, grid.values)
+    positive = np.where(zero, np.nan, grid.values)
     height = min(max(_ROW * len(names), _LEAST), _ROWS_MOST)
     where = f"%{{y}}<br>{axis} %{{x}}<br>"
     value = "%{customdata:.4~g}" if logarithmic else "%{z:.1%}"
@@ -60,17 +60,17 @@ def _field(drawing: Field) -> Json:
         {
             "type": "heatmap",
             **place,
-            "z": [numbers(row) for row in shown],
+            "z": [numbers(row) for row in positive],
             "logarithmic": logarithmic,
-            **_scale(kind, shown, height // _TICK),
+            **_scale(kind, positive, height // _TICK),
             "hovertemplate": f"{where}<b>{value}</b><extra></extra>",
             "hoverongaps": False,
         }
     ]
-    for gone, colour, text in ((zero, "rest", "exactly 0"), (grid.broken, "broken", "NaN or Inf")):
-        if gone.any():
-            traces.append(_covering(place, gone, colour, f"{where}<b>{text}</b><extra></extra>"))
-    layout = _layout(height, 24 + 6 * min(max(map(len, names)), 30))
+    for where_missing, colour, text in ((zero, "rest", "exactly 0"), (grid.broken, "broken", "NaN or Inf")):
+        if where_missing.any():
+            traces.append(_covering(place, where_missing, colour, f"{where}<b>{text}</b><extra></extra>"))
+    layout = plain_layout(height, 24 + 6 * min(max(map(len, names)), 30))
     layout["xaxis"] = _ticks(columns, labelled_places(len(columns), 12)) | {
         "title": _title(f"{axis} of the sample")
     }
@@ -80,47 +80,53 @@ def _field(drawing: Field) -> Json:
 
 
 def _histograms(drawing: HistogramChart) -> Json:
-    """One small chart for each activation, so many beside each other."""
-    counted, colours = drawing.counted, ("third", "val")
-    across = min(_BESIDE, len(counted))
-    lines = -(-len(counted) // across)
-    layout = _layout(140 * lines, 12, 10) | {"showlegend": False}
+    """One small chart for each activation, several in a row."""
+    histograms, colours = drawing.counted, ("third", "val")
+    across = min(_BESIDE, len(histograms))
+    lines = -(-len(histograms) // across)
+    layout = plain_layout(140 * lines, 12, 10) | {"showlegend": False}
     traces: list[Json] = []
-    for number, (name, samples) in enumerate(counted):
+    for number, (name, samples) in enumerate(histograms):
         left, top = number % across / across, 1 - number // across / lines
-        own = "" if number == 0 else str(number + 1)
+        axis_suffix = "" if number == 0 else str(number + 1)
         room = [left + 0.01, left + 1 / across - 0.02]
-        layout[f"xaxis{own}"] = {"domain": room, "anchor": f"y{own}", "nticks": 4, "showgrid": False}
+        layout[f"xaxis{axis_suffix}"] = {
+            "domain": room,
+            "anchor": f"y{axis_suffix}",
+            "nticks": 4,
+            "showgrid": False,
+        }
         height = [max(0.0, top - 1 / lines + 0.22 / lines), top - 0.16 / lines]
-        layout[f"yaxis{own}"] = {
+        layout[f"yaxis{axis_suffix}"] = {
             "domain": height,
-            "anchor": f"x{own}",
+            "anchor": f"x{axis_suffix}",
             "visible": False,
             "rangemode": "tozero",
         }
-        bad = max(one.nonfinite for one in samples)
+        bad = max(spread.nonfinite for spread in samples)
         title = chart_text(layer_names([name], 24)[0]) + (f", {100 * bad:.0f} % NaN or Inf" if bad else "")
         place = {"x": room[0], "y": top - 0.15 / lines, "xref": "paper", "yref": "paper"}
         layout["annotations"].append(
             place | {"text": title, "xanchor": "left", "yanchor": "bottom", "showarrow": False}
         )
-        for one, colour in zip(samples, colours[-len(samples) :], strict=False):
-            traces.append(_outline(one, colour, own, drawing.axis, filled=one is samples[-1]))
+        for spread, colour in zip(samples, colours[-len(samples) :], strict=False):
+            traces.append(_outline(spread, colour, axis_suffix, drawing.axis, filled=spread is samples[-1]))
     return {"data": traces, "layout": layout}
 
 
-def _outline(one: Spread, colour: str, own: str, axis: str, *, filled: bool) -> Json:
+def _outline(spread: Spread, colour: str, axis_suffix: str, axis: str, *, filled: bool) -> Json:
     """A histogram as a line of stairs; heights go by the root, for zeros outdo the rest."""
+    sample = f"{axis} {short(spread.step)}"
     return {
         "type": "scatter",
-        "x": numbers(one.edges),
-        "y": [*numbers(np.sqrt(one.shares)), 0],
-        "customdata": [*numbers(one.shares), 0],
-        "xaxis": f"x{own}",
-        "yaxis": f"y{own}",
+        "x": numbers(spread.edges),
+        "y": [*numbers(np.sqrt(spread.shares)), 0],
+        "customdata": [*numbers(spread.shares), 0],
+        "xaxis": f"x{axis_suffix}",
+        "yaxis": f"y{axis_suffix}",
         "mode": "lines",
         "line": {"shape": "hv", "width": 1.6, "color": f"var(--{colour})"},
-        "hovertemplate": f"%{{x:.3~g}}<br><b>%{{customdata:.1%}}</b><extra>{axis} {short(one.step)}</extra>",
+        "hovertemplate": f"%{{x:.3~g}}<br><b>%{{customdata:.1%}}</b><extra>{sample}</extra>",
         **({"fill": "tozeroy"} if filled else {}),
     }
 
@@ -150,7 +156,7 @@ def _covering(place: Json, where: BoolArray, colour: str, hover: str) -> Json:
 
 
 def _scale(kind: str, values: FloatArray, most: int) -> Json:
-    """Colours, where they begin and end, and what stands beside the colour bar."""
+    """The colours, their range, and the labels of the colour bar."""
     bar: Json = {
         "thickness": 12,
         "outlinewidth": 0,
@@ -190,19 +196,10 @@ def _log_ends(values: FloatArray) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _layout(height: int, left: int, below: int = 44) -> Json:
-    return {
-        "height": height + 12 + below,
-        "margin": {"l": left, "r": 12, "t": 12, "b": below},
-        "annotations": [],
-        "plain": True,
-    }
-
-
 def _ticks(names: Sequence[str], places: Sequence[Any] | np.ndarray[Any, Any]) -> Json:
-    shown = [names[int(at)] for at in places]
+    labels = [names[int(at)] for at in places]
     ordered = {"categoryorder": "array", "categoryarray": list(names)}
-    return {"type": "category", **ordered, "tickmode": "array", "tickvals": shown, "ticktext": shown}
+    return {"type": "category", **ordered, "tickmode": "array", "tickvals": labels, "ticktext": labels}
 
 
 def _title(text: str) -> Json:

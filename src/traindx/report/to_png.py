@@ -21,7 +21,7 @@ from matplotlib.ticker import (
     PercentFormatter,
 )
 
-from traindx.report.charts import Curves, Drawing, Line, Mark, Panel
+from traindx.report.charts import SHARE, Curves, Drawing, Line, Mark, Panel
 from traindx.report.curves import broken_steps, drawable, limits, thinned
 from traindx.report.grids import labelled_places, layer_names
 from traindx.report.text import count, short, visible
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from traindx.core.nouns import FloatArray
 
-SHARE = "share of the run"
 _COLOURS = {
     "train": "#2a6fbb",
     "val": "#d9731a",
@@ -78,9 +77,9 @@ _STYLE: Any = {
 
 @dataclass(frozen=True)
 class Picture:
-    """Charts on one sheet, `columns` beside each other; `heights` are those of its rows in inches.
+    """Charts on one sheet with `columns` in a row; `heights` are the heights of the rows in inches.
 
-    The key stands below all of them or inside each; `foot` is said instead of a key.
+    The key is below all of them or inside each; `foot` replaces a key.
     """
 
     title: str
@@ -127,11 +126,11 @@ def drawn(picture: Picture) -> Figure:
         axes = figure.add_subplot(place, sharex=first if shared else None)
         first = first or axes
         _panel(axes, panel)
-        _step_axis(axes, chart, named=picture.columns > 1 or panel is chart.panels[-1])
-        held = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-        if picture.key == "inside" and held:
-            axes.legend(held.values(), held.keys(), loc="best")
-        key |= held
+        _step_axis(axes, chart, is_named=picture.columns > 1 or panel is chart.panels[-1])
+        handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+        if picture.key == "inside" and handles:
+            axes.legend(handles.values(), handles.keys(), loc="best")
+        key |= handles
     for number, text in enumerate(picture.empty, len(cells)):
         _empty(figure.add_subplot(grid[divmod(number, picture.columns)]), text)
     if picture.key == "below" and key:
@@ -142,7 +141,7 @@ def drawn(picture: Picture) -> Figure:
 
 
 def _head(figure: Figure, picture: Picture, height: float) -> None:
-    """The title, and under it what it comes to; the empty second line keeps its place free."""
+    """The title with the subtitle below it; the empty second line reserves its space."""
     title = (
         picture.title if len(picture.title) <= _TITLE_LONGEST else "…" + picture.title[1 - _TITLE_LONGEST :]
     )
@@ -154,7 +153,7 @@ def _head(figure: Figure, picture: Picture, height: float) -> None:
 
 
 def _empty(axes: Axes, text: str) -> None:
-    """What was not logged, said where it would stand."""
+    """A note in place of a panel that was not logged."""
     axes.set_axis_off()
     looks: Any = {"ha": "center", "va": "center", "fontsize": 9, "color": _COLOURS["muted"]}
     axes.text(0.5, 0.5, text, transform=axes.transAxes, **looks)
@@ -194,8 +193,8 @@ def _panel(axes: Axes, panel: Panel) -> None:
 def _line(axes: Axes, line: Line, label: str | None) -> None:
     """The finite part as a line, faint under its average; where it is not finite, red marks at the bottom."""
     colour, dash = hue(line.colour), "--" if line.dashed else "-"
-    few = int(np.isfinite(line.y).sum()) <= _FEW
-    dots: dict[str, Any] = {"marker": "o", "markersize": 3} if few and line.smooth is None else {}
+    is_short = int(np.isfinite(line.y).sum()) <= _FEW
+    dots: dict[str, Any] = {"marker": "o", "markersize": 3} if is_short and line.smooth is None else {}
     if line.low is not None and line.high is not None:
         axes.fill_between(line.x, line.low, line.high, color=colour, alpha=line.opacity, linewidth=0)
         axes.plot(line.x, drawable(line.y), dash, color=colour, linewidth=1.8, label=label, **dots)
@@ -209,10 +208,10 @@ def _line(axes: Axes, line: Line, label: str | None) -> None:
         window = f", moving average of {count(line.smooth[2], 'point')}" if line.group is None else ""
         text = None if label is None else f"{label}{window}"
         axes.plot(*_points(*line.smooth[:2]), dash, color=colour, linewidth=1.9, label=text)
-    gone = broken_steps(line.x, line.y, 200 if line.group is None else 3)
-    if gone.size:
+    broken = broken_steps(line.x, line.y, 200 if line.group is None else 3)
+    if broken.size:
         foot: Any = {"transform": axes.get_xaxis_transform(), "markersize": 5, "clip_on": False}
-        axes.plot(gone, np.full(gone.size, 0.035), "x", color=_COLOURS["alarm"], **foot)
+        axes.plot(broken, np.full(broken.size, 0.035), "x", color=_COLOURS["alarm"], **foot)
 
 
 def _points(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -237,7 +236,7 @@ def _mark(axes: Axes, mark: Mark, once: Any) -> None:
         axes.plot([mark.step], [mark.height], linestyle="", label=once(mark.title), zorder=5, **looks)
 
 
-def file_name(run: str, taken: set[str], ending: str = "") -> str:
+def file_name(run: str, names: set[str], ending: str = "") -> str:
     """A name made of letters, digits, dots and dashes, from the end of the run's path."""
     tail = re.sub(r"[^A-Za-z0-9._-]+", "-", run.replace("\\", "/")).strip("-.")
     if len(tail) > _NAME_LONGEST:
@@ -245,9 +244,9 @@ def file_name(run: str, taken: set[str], ending: str = "") -> str:
         tail = tail[tail.find("-", 0, _NAME_LONGEST // 2) + 1 :]  # whole words, where there are any
     tail = tail.lstrip("-.") or "run"
     name, number = f"{tail}{ending}", 2
-    while name.lower() in taken:
+    while name.lower() in names:
         name, number = f"{tail}-{number}{ending}", number + 1
-    taken.add(name.lower())
+    names.add(name.lower())
     return f"{name}.png"
 
 
@@ -264,14 +263,14 @@ def set_scale(axes: Axes, values: FloatArray, *, logarithmic: bool) -> None:
         axes.set_ylim(*ends)
 
 
-def _step_axis(axes: Axes, chart: Curves, *, named: bool) -> None:
+def _step_axis(axes: Axes, chart: Curves, *, is_named: bool) -> None:
     first, last = chart.span
     if chart.names:
         at = labelled_places(len(chart.names), _LABELS_ALONG)
         names = layer_names(chart.names, 26)
-        wide = max((len(names[one]) for one in at), default=0) * at.size > _LETTERS_ALONG
+        wide = max((len(names[place]) for place in at), default=0) * at.size > _LETTERS_ALONG
         axes.set_xlim(first, last)
-        axes.set_xticks(at, [names[one] for one in at], rotation=90 if wide else 0)
+        axes.set_xticks(at, [names[place] for place in at], rotation=90 if wide else 0)
     elif chart.logarithmic:
         axes.set_xscale("log")
         axes.set_xlim(first, last)
@@ -283,6 +282,6 @@ def _step_axis(axes: Axes, chart: Curves, *, named: bool) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(5))
         share = chart.axis == SHARE
         axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0) if share else EngFormatter(sep=""))
-    if named and not chart.names:
+    if is_named and not chart.names:
         axes.set_xlabel(visible(chart.axis, 110), fontsize=8, color=_COLOURS["muted"])
     axes.tick_params(labelsize=8, color="#999999")

@@ -41,8 +41,8 @@ def height_of(drawing: Drawing) -> float:
     """Inches that a chart takes."""
     match drawing:
         case Field():
-            most = _SHARE_MOST if drawing.kind == "share" else _MOST
-            return min(max(_HEIGHT_OF_ROW * len(drawing.grid.layers), _LEAST), most)
+            highest = _SHARE_MOST if drawing.kind == "share" else _MOST
+            return min(max(_HEIGHT_OF_ROW * len(drawing.grid.layers), _LEAST), highest)
         case HistogramChart():
             return 1.15 * -(-len(drawing.counted) // _BESIDE) + 0.2
     return 3.1
@@ -69,8 +69,8 @@ def _field(figure: Figure, axes: Axes, drawing: Field, height: float) -> dict[st
     colours.set_bad((0, 0, 0, 0))
     zero = (grid.values <= 0) & logarithmic
     looks: dict[str, Any] = {"aspect": "auto", "interpolation": "nearest", "origin": "upper"}
-    shown = np.ma.masked_invalid(np.where(zero, np.nan, grid.values))
-    image = axes.imshow(shown, cmap=colours, norm=norm, **looks)
+    positive = np.ma.masked_invalid(np.where(zero, np.nan, grid.values))
+    image = axes.imshow(positive, cmap=colours, norm=norm, **looks)
     key: dict[str, Any] = {}
     for where, colour, name in ((zero, _ZERO, "exactly 0"), (grid.broken, _BROKEN, "NaN or Inf")):
         if where.any():
@@ -104,7 +104,7 @@ def _field_labels(axes: Axes, drawing: Field, height: float) -> None:
 
 
 def _level_ends(values: FloatArray) -> tuple[float, float]:
-    """What is there, at most so many decades below the largest."""
+    """The range of the positive values, limited to a number of decades below the largest."""
     positive = values[values > 0]
     if not positive.size:
         return 0.1, 10.0
@@ -123,13 +123,13 @@ def _histograms(figure: Figure, place: SubplotSpec, drawing: HistogramChart) -> 
     names = layer_names([name for name, _ in drawing.counted], 24)
     for number, (name, (_, samples)) in enumerate(zip(names, drawing.counted, strict=True)):
         axes = figure.add_subplot(places[divmod(number, across)])
-        for one, colour in zip(samples, ("third", "val")[-len(samples) :], strict=True):
-            bars: Any = {"fill": True, "alpha": 0.55} if one is samples[-1] else {"linewidth": 1.3}
-            axes.stairs(np.sqrt(one.shares), one.edges, color=hue(colour), **bars)
+        for spread, colour in zip(samples, ("third", "val")[-len(samples) :], strict=True):
+            bars: Any = {"fill": True, "alpha": 0.55} if spread is samples[-1] else {"linewidth": 1.3}
+            axes.stairs(np.sqrt(spread.shares), spread.edges, color=hue(colour), **bars)
         first, last = samples[0].step, samples[-1].step
         when = short(first) if first == last else f"{short(first)} → {short(last)}"
         axes.set_title(f"{name}  {drawing.axis} {when}", fontsize=7.5, fontweight="normal")
-        if bad := max(one.nonfinite for one in samples):
+        if bad := max(spread.nonfinite for spread in samples):
             looks: Any = {"color": hue("alarm"), "fontsize": 8, "ha": "center", "transform": axes.transAxes}
             axes.text(0.5, 0.5, f"{100 * bad:.0f} % NaN or Inf", **looks)
         axes.set_yticks([])

@@ -32,7 +32,7 @@ _FONT = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif"
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a panel stands on the picture, and how its values become heights."""
+    """The position of a panel in the picture, and the mapping from its values to heights."""
 
     top: int
     height: int
@@ -55,19 +55,19 @@ class _Place:
 def svg(curves: Curves) -> tuple[str, int, int]:
     """The drawing of the first panels, its width and its height."""
     panels = curves.panels[:_PANELS_MOST]
-    drawn: list[Html] = []
+    elements: list[Html] = []
     top = 0
     place = _Place(0, 0, curves.span, (0.0, 1.0), False)
     for number, panel in enumerate(panels):
         height = _OTHERS if number else _FIRST
         place = _place(curves, panel, top + _TOP, height)
-        drawn += _panel(panel, place, first=number == 0)
+        elements += _panel(panel, place, first=number == 0)
         top += _TOP + height + 8
     height = top + _FOOT - 8
-    drawn += _step_axis(curves.axis, place, height - 6)
+    elements += _step_axis(curves.axis, place, height - 6)
     size = {"width": _WIDTH, "height": height, "viewBox": f"0 0 {_WIDTH} {height}"}
     space = "http://www.w3.org/2000/svg"
-    body = tag("svg", *drawn, xmlns=space, font_family=_FONT, font_size="12", fill=_GREY, **size)
+    body = tag("svg", *elements, xmlns=space, font_family=_FONT, font_size="12", fill=_GREY, **size)
     return str(body), _WIDTH, height
 
 
@@ -81,38 +81,40 @@ def _place(curves: Curves, panel: Panel, top: int, height: int) -> _Place:
 
 
 def _panel(panel: Panel, place: _Place, *, first: bool) -> list[Html]:
-    drawn = [*_value_axis(place), *(_band(mark, place) for mark in panel.marks if mark.kind == "span")]
+    elements = [*_value_axis(place), *(_band(mark, place) for mark in panel.marks if mark.kind == "span")]
     key: list[tuple[str, str]] = []
     for line in panel.lines:
         colour = _COLOURS.get(line.colour, _BLUE)
-        drawn += _curve(line, place, colour)
+        elements += _curve(line, place, colour)
         key.append((line.name, colour))
     if panel.broken:
         key.append(("✕ NaN or Inf", _RED))
     onsets = [mark for mark in panel.marks if mark.kind == "onset"]
-    drawn += [_upright(mark, place) for mark in onsets]
+    elements += [_upright(mark, place) for mark in onsets]
     for mark in panel.marks:
         if mark.kind in ("point", "best") and (ring := _ring(mark, place)):
-            drawn.append(ring)
+            elements.append(ring)
             key.append((f"○ {mark.title}", _GREEN if mark.kind == "best" else _RED))
     if onsets and first:
         key.append(("┆ onset", _RED))
-    return [*drawn, _key(dict.fromkeys(key), place)]
+    return [*elements, _key(dict.fromkeys(key), place)]
 
 
 def _curve(line: Line, place: _Place, colour: str) -> list[Html]:
     """Faint under its moving average where there is one; a cross at the foot where it is broken."""
-    few = int(np.isfinite(line.y).sum()) < 2
+    is_single = int(np.isfinite(line.y).sum()) < 2
     thin = {"stroke_width": "1", "opacity": "0.45"} if line.smooth else {"stroke_width": "1.8"}
     xs, ys = thinned(line.x, drawable(line.y), _POINTS)
-    drawn = [_path(xs, ys, place, colour, dots=few, **thin)]
+    elements = [_path(xs, ys, place, colour, dots=is_single, **thin)]
     if line.smooth:
-        drawn.append(_path(*line.smooth[:2], place, colour, stroke_width="2"))
-    gone = place.x(broken_steps(line.x, line.y, 60))
+        elements.append(_path(*line.smooth[:2], place, colour, stroke_width="2"))
+    broken = place.x(broken_steps(line.x, line.y, 60))
     foot = place.top + place.height - 5
-    crosses = "".join(f"M{x - 3:.1f} {foot - 3}l6 6m0 -6l-6 6" for x in gone.tolist())
+    crosses = "".join(f"M{x - 3:.1f} {foot - 3}l6 6m0 -6l-6 6" for x in broken.tolist())
     return (
-        [*drawn, tag("path", d=crosses, stroke=_RED, stroke_width="1.5", fill="none")] if crosses else drawn
+        [*elements, tag("path", d=crosses, stroke=_RED, stroke_width="1.5", fill="none")]
+        if crosses
+        else elements
     )
 
 
@@ -154,21 +156,21 @@ def _ring(mark: Mark, place: _Place) -> Html | None:
 def _key(entries: dict[tuple[str, str], None], place: _Place) -> Html:
     """The names of the curves and marks, each in its colour, above the panel."""
     names = [(name if len(name) <= _NAME else name[: _NAME - 1] + "…", colour) for name, colour in entries]
-    shown = [tag("tspan", escaped(name), fill=colour, dx="12") for name, colour in names[:6]]
-    return tag("text", *shown, x=_LEFT - 12, y=place.top - 8, font_weight="600")
+    labels = [tag("tspan", escaped(name), fill=colour, dx="12") for name, colour in names[:6]]
+    return tag("text", *labels, x=_LEFT - 12, y=place.top - 8, font_weight="600")
 
 
 def _value_axis(place: _Place) -> list[Html]:
     ticks = decades(*place.ends) if place.logarithmic else nice_ticks(*place.ends, most=5)
-    drawn = []
+    elements = []
     for tick in ticks:
         y = float(place.y(np.array([tick]))[0])
         line = f"M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}"
-        drawn += [
+        elements += [
             tag("path", d=line, stroke=_GREY, stroke_width="0.6", opacity="0.4"),
             tag("text", short(tick), x=_LEFT - 6, y=f"{y + 4:.1f}", text_anchor="end"),
         ]
-    return drawn
+    return elements
 
 
 def _step_axis(axis: str, place: _Place, foot: int) -> list[Html]:

@@ -27,11 +27,11 @@ _MARKS_MOST = 3
 
 def lines(blocks: Iterable[doc.Block], screen: Screen) -> list[str]:
     """All blocks one after the other, never two empty lines together."""
-    shown: list[str] = []
+    text_lines: list[str] = []
     for line in _Terminal(screen).blocks(blocks, 0):
-        if line or (shown and shown[-1]):
-            shown.append(line)
-    return shown[:-1] if shown and not shown[-1] else shown
+        if line or (text_lines and text_lines[-1]):
+            text_lines.append(line)
+    return text_lines[:-1] if text_lines and not text_lines[-1] else text_lines
 
 
 def wrap(text: str, width: int, screen: Screen) -> list[str]:
@@ -62,9 +62,9 @@ class _Terminal:
                     yield from ("", *self._chart(block), "")
                 case doc.Verdict():
                     yield from self._verdict(block)
-                    named = [one for one in block.blocks if isinstance(one, doc.Text)]
-                    rest = [one for one in block.blocks if not isinstance(one, doc.Text)]
-                    yield from (*self.blocks(named, 1), "", *self.blocks(rest, 1), "")
+                    texts = [part for part in block.blocks if isinstance(part, doc.Text)]
+                    rest = [part for part in block.blocks if not isinstance(part, doc.Text)]
+                    yield from (*self.blocks(texts, 1), "", *self.blocks(rest, 1), "")
                 case doc.Text():
                     yield from self._text(block)
                 case doc.Labelled():
@@ -104,7 +104,7 @@ class _Terminal:
         if block.look == "title":
             yield self.paint(cut(plain(block.prose), self.screen.width, self.screen, "end"), "title")
         elif block.look == "line":  # never wrapped: programs read it
-            parts = (one if isinstance(one, doc.Span) else doc.Span(one) for one in spans(block.prose))
+            parts = (part if isinstance(part, doc.Span) else doc.Span(part) for part in spans(block.prose))
             yield "".join(self.paint(self.screen.plain(visible(p.text)), p.look or p.kind) for p in parts)
         elif block.look == "name":
             yield " " * INDENT + self.paint(self._cut(block.prose, INDENT, "end"), "dim")
@@ -133,10 +133,10 @@ class _Terminal:
     def _rule(self, title: doc.Prose, facts: Sequence[doc.Span]) -> str:
         """A title, what belongs to it, and a thin line to the edge."""
         facts_width = sum(cells(fact.text) + 3 for fact in facts)
-        shown = self._cut(title, facts_width + 4)
+        heading = self._cut(title, facts_width + 4)
         dot, line = self.screen.plain(" · "), self.screen.plain("─")
-        room = max(self.screen.width - cells(shown) - facts_width - 1, 0)
-        painted = [self.paint(shown, "bold"), *(self.paint(visible(f.text), f.look) for f in facts)]
+        room = max(self.screen.width - cells(heading) - facts_width - 1, 0)
+        painted = [self.paint(heading, "bold"), *(self.paint(visible(f.text), f.look) for f in facts)]
         return dot.join(painted) + " " + self.paint(line * room, "dim")
 
     def _table(self, block: doc.DocumentTable) -> Iterator[str]:
@@ -144,10 +144,10 @@ class _Terminal:
         texts = [[self._cell(cell) for cell in row] for row in rows]
         styles = [["" if isinstance(cell, doc.Sparkline) else _style(cell) for cell in row] for row in rows]
         indent = " " * INDENT if block.label else "  "
-        shown = table(columns, texts, self.screen, indent=indent, styles=styles)
-        if block.label and shown:
-            shown[0] = self._label(block.label) + shown[0][INDENT:]
-        yield from shown
+        table_lines = table(columns, texts, self.screen, indent=indent, styles=styles)
+        if block.label and table_lines:
+            table_lines[0] = self._label(block.label) + table_lines[0][INDENT:]
+        yield from table_lines
 
     def _cell(self, cell: doc.Cell) -> str:
         if isinstance(cell, doc.Sparkline):
@@ -190,25 +190,30 @@ class _Terminal:
             yield label + self.paint(cut(line, self.screen.width - INDENT, self.screen), style)
 
     def _chart(self, block: doc.Chart) -> Iterator[str]:
-        """A line for each of the first curves, its ends beside it; below them marks."""
+        """A line for each of the first curves with its first and last value; below them the marks."""
         if not isinstance(block.drawing, Curves) or not block.sparklines:
             return
         curves = block.drawing
-        shown = [one for panel in curves.panels for one in panel.lines if one.x.size][: block.sparklines]
-        if not shown:
+        curve_lines = [line for panel in curves.panels for line in panel.lines if line.x.size][
+            : block.sparklines
+        ]
+        if not curve_lines:
             return
-        names = [visible(one.name, 60) for one in shown]
-        named = min(max(_NAME_LEAST, *map(len, names)), _NAME_MOST)
-        ends = [self.screen.plain(_ends(one, max(len(short(float(o.y[0]))) for o in shown))) for one in shown]
-        width = min(_CURVE_MOST, self.screen.width - 6 - named - max(map(len, ends)))
-        for one, name, text in zip(shown, names, ends, strict=True):
-            label = cut(name, named, self.screen)
-            drawn = self._spark(one.x, one.y, curves.span, width, logarithmic=one.smoother is not None)
-            padded = self.paint(label + " " * (named - cells(label)), "dim")
-            yield f"  {padded}  {self.paint(drawn, 'curve')}  {text}"
+        names = [visible(line.name, 60) for line in curve_lines]
+        name_width = min(max(_NAME_LEAST, *map(len, names)), _NAME_MOST)
+        ends = [
+            self.screen.plain(_ends(line, max(len(short(float(o.y[0]))) for o in curve_lines)))
+            for line in curve_lines
+        ]
+        width = min(_CURVE_MOST, self.screen.width - 6 - name_width - max(map(len, ends)))
+        for line, name, text in zip(curve_lines, names, ends, strict=True):
+            label = cut(name, name_width, self.screen)
+            spark = self._spark(line.x, line.y, curves.span, width, logarithmic=line.smoother is not None)
+            padded = self.paint(label + " " * (name_width - cells(label)), "dim")
+            yield f"  {padded}  {self.paint(spark, 'curve')}  {text}"
         marks = _marks(curves, width)
         if marks:
-            yield " " * (4 + named) + self.paint(self.screen.plain(marks), "red")
+            yield " " * (4 + name_width) + self.paint(self.screen.plain(marks), "red")
 
     def _spark(
         self, x: FloatArray, y: FloatArray, span: tuple[float, float], width: int, *, logarithmic: bool

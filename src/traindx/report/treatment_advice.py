@@ -46,8 +46,8 @@ def recommendations_of(treated: Treated) -> tuple[Recommendation, ...]:
     """What the treated training still shows, with the fixes that no trial refuted; none for a healthy one."""
     if treated.status == "healthy":
         return ()
-    found = [*_measured(treated), *_untried(treated)]
-    return tuple(sorted(found, key=lambda one: TYPES.index(one.type)))
+    advice = [*_measured(treated), *_untried(treated)]
+    return tuple(sorted(advice, key=lambda recommendation: TYPES.index(recommendation.type)))
 
 
 def _measured(treated: Treated) -> Iterator[Recommendation]:
@@ -72,14 +72,17 @@ def _gain(trial: Trial) -> str:
 
 
 def _untried(treated: Treated) -> Iterator[Recommendation]:
-    """Fixes of what is left; the diagnosis holds none that a trial refuted."""
+    """Fixes for the remaining problems; the diagnosis has no fix that a trial refuted."""
     diagnosis = treated.final or treated.before
     listed_remedies = {
-        trial.candidate.remedy for one in treated.rounds[-1:] for trial in one.trials if trial.helped
+        trial.candidate.remedy
+        for trial_round in treated.rounds[-1:]
+        for trial in trial_round.trials
+        if trial.helped
     }
     problems = diagnosis.problems if diagnosis is not None else ()
-    for problem in (one for one in problems if one.severity in ACTED_ON):
-        likely = [one for one in problem.hypotheses[1:2] if one.confidence >= _LIKELY]
+    for problem in (problem for problem in problems if problem.severity in ACTED_ON):
+        likely = [hypothesis for hypothesis in problem.hypotheses[1:2] if hypothesis.confidence >= _LIKELY]
         for cause in (*problem.hypotheses[:1], *likely):
             for fix in cause.fixes:
                 if fix.remedy in listed_remedies:
@@ -106,29 +109,31 @@ def _type(remedy: str, cause: str) -> str:
 
 def recommendation_blocks(treated: Treated) -> Iterator[doc.Block]:
     """Each type with what belongs to it."""
-    found = recommendations_of(treated)
+    advice = recommendations_of(treated)
     for type in TYPES:
-        lines = tuple(one.line for one in found if one.type == type)
+        lines = tuple(recommendation.line for recommendation in advice if recommendation.type == type)
         if lines:
             yield doc.Items(lines, type)
-    if not found:
+    if not advice:
         yield doc.Text(_NOTHING)
 
 
 def recommendations(treated: Treated) -> str:
     """`optimization_recommendations.md`."""
-    found = recommendations_of(treated)
+    advice = recommendations_of(treated)
     blocks: list[doc.Block] = []
     for type in TYPES:
-        blocks += listed(type, [_full(one) for one in found if one.type == type])
-    if not found:
+        blocks += listed(
+            type, [_full(recommendation) for recommendation in advice if recommendation.type == type]
+        )
+    if not advice:
         blocks.append(doc.Text(_NOTHING))
     blocks += listed("When to stop", treated.stop)
-    tried = [trial for one in treated.rounds for trial in one.trials if not trial.helped]
-    blocks += listed("Tried without gain", [(code(t.candidate.name), f": {t.text}") for t in tried])
+    failed = [trial for trial_round in treated.rounds for trial in trial_round.trials if not trial.helped]
+    blocks += listed("Tried without gain", [(code(t.candidate.name), f": {t.text}") for t in failed])
     title = ("What else is worth doing for ", code(treated.script))
     return markdown(doc.Document(title, "recommendations", tuple(blocks)))
 
 
-def _full(one: Recommendation) -> str:
-    return f"{one.line} {one.expected}".rstrip()
+def _full(recommendation: Recommendation) -> str:
+    return f"{recommendation.line} {recommendation.expected}".rstrip()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from traindx.core.nouns import Reading
 from traindx.experiment.edit import encoded
 from traindx.report.runs_json import runs_document
+from traindx.report.side_by_side import COMPARISON_PLOT
 from traindx.report.treatment import treatment_markdown, treatment_page
 from traindx.report.treatment_advice import recommendations
 from traindx.report.treatment_json import treatment_document
@@ -47,33 +48,33 @@ def write_treatment(treated: Treated, folder: Path) -> list[Path]:
     """Write everything; the paths in the order a person would read them."""
     folder.mkdir(parents=True, exist_ok=True)
     patch = patch_of(treated)
-    written: list[Path] = []
+    paths: list[Path] = []
     if patch:
-        written.append(_write(folder / "fix.patch", patch))
+        paths.append(_write(folder / "fix.patch", patch))
     for path, (_, after) in sorted(treated.sources.items()):
         fixed = folder / _prefixed("fixed_", os.path.basename(path))
         fixed.write_bytes(encoded(path, after))
-        written.append(fixed)
+        paths.append(fixed)
     before = [outcome.run for outcome in treated.baseline if outcome.run is not None]
     after_runs = [outcome.run for outcome in treated.after if outcome.run is not None]
-    written += _history(folder / "training_history.json", treated.baseline)
-    written += _history(folder / "training_history_fixed.json", treated.after)
-    picture = folder / "training_comparison.png"
+    paths += _history(folder / "training_history.json", treated.baseline)
+    paths += _history(folder / "training_history_fixed.json", treated.after)
+    picture = folder / COMPARISON_PLOT
     if before:
         from traindx.report.comparison_plot import write_comparison_plot
 
         groups = {"before": before} | ({"after": after_runs} if after_runs else {})
         write_comparison_plot(groups, picture, title=os.path.basename(treated.script))
-        written.append(picture)
-    written.append(_write(folder / "optimization_recommendations.md", recommendations(treated)))
-    written += sorted(folder.glob("treated_model*"))
+        paths.append(picture)
+    paths.append(_write(folder / "optimization_recommendations.md", recommendations(treated)))
+    paths += sorted(folder.glob("treated_model*"))
     results = folder / "results.json"
     results.write_bytes(treatment_document(treated) + b"\n")
     report, html = folder / "diagnostic_report.md", folder / "report.html"
-    names = [path.name for path in (report, *written, results, html)]
+    names = [path.name for path in (report, *paths, results, html)]
     _write(report, treatment_markdown(treated, patch, names))
     _write(html, treatment_page(treated, patch, names))
-    return [report, *written, results, html]
+    return [report, *paths, results, html]
 
 
 def _prefixed(prefix: str, name: str) -> str:

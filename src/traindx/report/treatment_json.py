@@ -43,7 +43,7 @@ def treatment_dict(treated: Treated) -> dict[str, Any]:
         },
         "before": None if treated.before is None else diagnosis_dict(treated.before),
         "after": None if treated.final is None else diagnosis_dict(treated.final),
-        "rounds": [_round(one) for one in treated.rounds],
+        "rounds": [_round(trial_round) for trial_round in treated.rounds],
         "results": _scores(treated.scores),
         "recommendations": recommendations_of(treated),
         "stop": treated.stop,
@@ -55,23 +55,23 @@ def _scores(scores: BeforeAfter) -> dict[str, Any]:
     return {
         "series": [
             {
-                "name": one.by.name,
-                "higher_is_better": one.by.higher,
-                "last": one.last,
-                "best": one.best,
-                "last_gain": one.last_gain,
-                "best_gain": one.best_gain,
+                "name": change.by.name,
+                "higher_is_better": change.by.higher,
+                "last": change.last,
+                "best": change.best,
+                "last_gain": change.last_gain,
+                "best_gain": change.best_gain,
             }
-            for one in scores.changes
+            for change in scores.changes
         ],
         "gap": scores.gap,
         "success": scores.criteria,
     }
 
 
-def _round(one: Round) -> dict[str, Any]:
+def _round(trial_round: Round) -> dict[str, Any]:
     return {
-        "horizon": one.horizon,
+        "horizon": trial_round.horizon,
         "plan": [
             {
                 "cause": course.cause,
@@ -79,19 +79,19 @@ def _round(one: Round) -> dict[str, Any]:
                 "candidates": [{"remedy": c.remedy, "change": c.name} for c in course.candidates],
                 "instructions": [words.text for _, words in course.instructions],
             }
-            for course in one.plan
+            for course in trial_round.plan
         ],
-        "trials": [_trial(trial) for trial in one.trials],
-        "winner": None if one.winner is None else one.winner.candidate.name,
-        "edit": None if one.edited is None else one.edited.text,
-        "instruction": None if one.instruction is None else one.instruction.text,
+        "trials": [_trial(trial) for trial in trial_round.trials],
+        "winner": None if trial_round.winner is None else trial_round.winner.candidate.name,
+        "edit": None if trial_round.edited is None else trial_round.edited.text,
+        "instruction": None if trial_round.instruction is None else trial_round.instruction.text,
         "proof": None
-        if one.proof is None
+        if trial_round.proof is None
         else {
-            "reproduced": one.proof.reproduced,
-            "verdict": verdict_dict(one.proof.verdict),
-            "expected": one.proof.expected,
-            "results": _scores(one.proof.scores),
+            "reproduced": trial_round.proof.reproduced,
+            "verdict": verdict_dict(trial_round.proof.verdict),
+            "expected": trial_round.proof.expected,
+            "results": _scores(trial_round.proof.scores),
         },
     }
 

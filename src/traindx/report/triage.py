@@ -30,9 +30,9 @@ def triage(diagnoses: Sequence[Diagnosis], screen: Screen, *, everything: bool =
     ordered = worst_first(diagnoses)
     healthy = sum(diagnosis.verdict == "healthy" for diagnosis in ordered)
     hidden = healthy - _HEALTHY_SHOWN if len(ordered) > _LONG and not everything else 0
-    shown = ordered[: len(ordered) - max(hidden, 0)]
+    listed = ordered[: len(ordered) - max(hidden, 0)]
     counts: list[Block] = [Text(Span(tally(diagnoses), look="strong"), "whole")]
-    shown_lines = [*lines(counts, screen), "", *lines([triage_table(shown, {}, screen.width)], screen)]
+    shown_lines = [*lines(counts, screen), "", *lines([triage_table(listed, {}, screen.width)], screen)]
     if hidden > 0:
         shown_lines.append(screen.paint(f"  and {hidden:,} more that are healthy; --all shows them", "dim"))
     return shown_lines if len(shown_lines) <= _LONG else [*shown_lines, "", *lines(counts, screen)]
@@ -43,9 +43,9 @@ def phases(diagnoses: Sequence[Diagnosis], screen: Screen, *, everything: bool =
     worst = worst_first(diagnoses)[0]
     lead = f"; the worst is {phase_text(worst.run)}" if worst.verdict != "healthy" else ""
     counts: list[Block] = [Text(Span(f"{tally(diagnoses)}{lead}", look="strong"), "whole")]
-    shown = ["", *answer_lines(worst, screen)] if lead and not everything else []
+    worst_lines = ["", *answer_lines(worst, screen)] if lead and not everything else []
     table = triage_table(sorted(diagnoses, key=_number), {}, screen.width)
-    return [*lines(counts, screen), *shown, "", *lines([table], screen)]
+    return [*lines(counts, screen), *worst_lines, "", *lines([table], screen)]
 
 
 def _number(diagnosis: Diagnosis) -> int:
@@ -53,12 +53,12 @@ def _number(diagnosis: Diagnosis) -> int:
 
 
 def triage_table(diagnoses: Sequence[Diagnosis], links: Mapping[int, str], width: int = 120) -> DocumentTable:
-    """A row per run; `links` lead from a diagnosis to where it stands in full."""
-    run, what, cause = (22, 14, 23) if width >= _WIDE else (14, 10, 10)
+    """A row per run; `links` lead from a diagnosis to its full report."""
+    run, symptom, cause = (22, 14, 23) if width >= _WIDE else (14, 10, 10)
     columns = (
         TableColumn("verdict"),
         TableColumn("run", least=run, keep="end", style="bold"),
-        TableColumn("what", least=what),
+        TableColumn("what", least=symptom),
         TableColumn("most likely", least=cause),
         TableColumn("confidence" if links else "", "right"),
         TableColumn("onset", "right", least=0),
@@ -66,19 +66,19 @@ def triage_table(diagnoses: Sequence[Diagnosis], links: Mapping[int, str], width
         TableColumn("fix first" if links else "", least=0, style="curve"),
     )
     names = short_names([diagnosis.run.name for diagnosis in diagnoses], run if not links else 120)
-    rows = [_row(one, name, links) for one, name in zip(diagnoses, names, strict=True)]
+    rows = [_row(diagnosis, name, links) for diagnosis, name in zip(diagnoses, names, strict=True)]
     return DocumentTable(columns, tuple(rows), look="triage", filtered=bool(links))
 
 
 def _row(diagnosis: Diagnosis, name: str, links: Mapping[int, str]) -> tuple[Cell, ...]:
     run = diagnosis.run
-    what = likely = sure = began = fix = ""
+    symptom = likely = sure = began = fix = ""
     if diagnosis.problems:
         problem, *others = diagnosis.problems
-        what = symptom_title(problem.symptom) + (f" +{len(others)}" if others else "")
+        symptom = symptom_title(problem.symptom) + (f" +{len(others)}" if others else "")
         first = leading(problem)
         if diagnosis.verdict != "problem":
-            what = f"({beginning(what)})"
+            symptom = f"({beginning(symptom)})"
         elif first is not None:
             likely, sure = first.title, percent(first.confidence)
             fix = first.fixes[0].summary if first.fixes else ""
@@ -87,11 +87,11 @@ def _row(diagnosis: Diagnosis, name: str, links: Mapping[int, str]) -> tuple[Cel
         if problem.onset_step is not None and diagnosis.verdict == "problem":
             began = place_of(run, problem.onset_step).removeprefix("step ")
     elif links and diagnosis.reasons:
-        what = diagnosis.reasons[0]
+        symptom = diagnosis.reasons[0]
     state = Span(grade(diagnosis), "badge" if links else "", look(diagnosis))
     last: Cell = fix if links else curve(run, _CURVE) or ""
     lead = Span(name, link=links.get(id(diagnosis), "")) if links else Span(name)
-    return state, lead, what, likely, sure, began, f"{run.points:,}", last
+    return state, lead, symptom, likely, sure, began, f"{run.points:,}", last
 
 
 def short_names(names: Sequence[str], room: int) -> list[str]:
@@ -99,16 +99,16 @@ def short_names(names: Sequence[str], room: int) -> list[str]:
 
     Ends tell runs apart best; where the room makes ends alike, what differs is shown instead.
     """
-    shown = [visible(name[-2000:], 400) for name in names]
-    shown = without_shared(shown) if len(set(shown)) > 1 else shown
+    labels = [visible(name[-2000:], 400) for name in names]
+    labels = without_shared(labels) if len(set(labels)) > 1 else labels
     alike: dict[str, list[int]] = {}
-    for number, name in enumerate(shown):
+    for number, name in enumerate(labels):
         alike.setdefault(fit(name, room, "end"), []).append(number)
     for group in alike.values():
-        low, high = min(shown[n] for n in group), max(shown[n] for n in group)
-        same = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
+        low, high = min(labels[n] for n in group), max(labels[n] for n in group)
+        shared = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
         if low != high:
             for number in group:
-                part = shown[number] if same == 0 else f"…{shown[number][same:]}"
-                shown[number] = fit(part, room)
-    return shown
+                part = labels[number] if shared == 0 else f"…{labels[number][shared:]}"
+                labels[number] = fit(part, room)
+    return labels

@@ -1,4 +1,4 @@
-"""How a diagnosis is put into words: shared by every report, so that all say the same."""
+"""The sentences about a diagnosis, shared by every report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from functools import cache
 from traindx.core.nouns import (
     ACTED_ON,
     SEVERITIES,
-    Check,
     Diagnosis,
     Evidence,
     Finding,
@@ -21,6 +20,7 @@ from traindx.core.number_text import place, step_text
 from traindx.evidence.inside import word
 from traindx.evidence.phase import of_one_script
 from traindx.knowledge.catalogue import causes, symptoms
+from traindx.report.coverage_words import checks_run
 from traindx.report.text import count, percent
 from traindx.report.titles import symptom_title
 
@@ -69,8 +69,8 @@ def bits(weight: float) -> str:
 
 def step_of(run: Run, step: float) -> str:
     """A step of the run as a number; whole where the log counts in whole numbers."""
-    own = [series for series in run.series.values() if series.axis == run.axis]
-    return step_text(step, whole=all(series.whole for series in own))
+    same_axis = [series for series in run.series.values() if series.axis == run.axis]
+    return step_text(step, whole=all(series.whole for series in same_axis))
 
 
 def place_of(run: Run, step: float) -> str:
@@ -128,8 +128,10 @@ def evidence_for(cause: Hypothesis, problem: Problem) -> list[Evidence]:
     Of equally strong findings the one that speaks for the fewest causes comes first. That the problem's own
     symptom was not found by some check is no evidence about its cause.
     """
-    known = [symptoms()[name].finding for name in (problem.symptom, *problem.also) if name in symptoms()]
-    items = [item for item in cause.evidence if not (absent(item) and item.finding in known)]
+    own_findings = [
+        symptoms()[name].finding for name in (problem.symptom, *problem.also) if name in symptoms()
+    ]
+    items = [item for item in cause.evidence if not (absent(item) and item.finding in own_findings)]
     return sorted(items, key=lambda item: (absent(item), -round(item.bits, 1), _speaks_for(item.finding)))
 
 
@@ -141,18 +143,21 @@ def absent(item: Evidence) -> bool:
 @cache
 def _speaks_for(finding: str) -> int:
     """How many causes a finding speaks for: the fewer, the more it says about each."""
-    weights = [cause.evidence[finding].seen for cause in causes().values() if finding in cause.evidence]
-    return sum(bits > 0 for bits in weights)
+    return sum(bits > 0 for bits in _weights(finding))
 
 
 @cache
 def _most_bits(finding: str) -> float:
-    weights = [cause.evidence[finding].seen for cause in causes().values() if finding in cause.evidence]
-    return max(weights, default=0.0)
+    return max(_weights(finding), default=0.0)
+
+
+def _weights(finding: str) -> list[float]:
+    """The bits that a finding gives to each cause that names it."""
+    return [cause.evidence[finding].seen for cause in causes().values() if finding in cause.evidence]
 
 
 def decides(problem: Problem) -> str:
-    """The question or the experiment that would tell the causes apart."""
+    """The question or the experiment that would separate the causes."""
     confirm = problem.hypotheses[0].confirm if problem.hypotheses else None
     return next(iter(problem.questions), None) or confirm or ""
 
@@ -187,27 +192,19 @@ def verdict_sentences(diagnosis: Diagnosis) -> list[str]:
         grave = acted_on(diagnosis) or diagnosis.problems
         sentences = [sentence(problem, diagnosis.run) for problem in grave]
         at_rest = bool(subject_checked(diagnosis.run))
-        return [one.removeprefix("trains, but ") if at_rest else one for one in sentences]
-    done = checks_run(diagnosis.coverage)
+        return [text.removeprefix("trains, but ") if at_rest else text for text in sentences]
+    checks = checks_run(diagnosis.coverage)
     if diagnosis.verdict == "healthy":
-        return [f"{done} and found nothing to act on"]
+        return [f"{checks} and found nothing to act on"]
     if subject := subject_checked(diagnosis.run):
         return [f"nothing wrong in what can be seen of {subject}"]
     blind = any(check.status == "skipped" for check in diagnosis.coverage)
-    return [f"too little evidence: only {done}" if blind else "too little evidence"]
+    return [f"too little evidence: only {checks}" if blind else "too little evidence"]
 
 
 def subject_checked(run: Run) -> str:
-    """What is at rest and was checked: `weights`; empty for a training."""
+    """What was checked without a training: `weights`; empty for a training."""
     return word(fact, "subject") if isinstance(fact := run.facts.get("checked"), Mapping) else ""
-
-
-def checks_run(coverage: Sequence[Check]) -> str:
-    """`41 of 62 checks ran`."""
-    ran = sum(check.status == "ran" for check in coverage)
-    if ran == len(coverage):
-        return f"{count(ran, 'check')} ran"
-    return f"{ran:,} of {count(len(coverage), 'check')} ran"
 
 
 def grade(diagnosis: Diagnosis) -> str:
@@ -237,7 +234,11 @@ def minor(diagnosis: Diagnosis) -> list[Problem]:
 def shown_problems(diagnosis: Diagnosis) -> list[Problem]:
     """The problems reported in full."""
     small = minor(diagnosis)
-    return [problem for problem in diagnosis.problems if not any(problem is other for other in small)]
+    return [
+        problem
+        for problem in diagnosis.problems
+        if not any(problem is problem_of_note for problem_of_note in small)
+    ]
 
 
 def further_signs(diagnosis: Diagnosis) -> list[Finding]:
@@ -246,9 +247,9 @@ def further_signs(diagnosis: Diagnosis) -> list[Finding]:
     What is true of many trainings (a constant learning rate, no warm-up) says little about any cause.
     """
     first = [problem.hypotheses[0] for problem in shown_problems(diagnosis) if problem.hypotheses]
-    known = {item.text for cause in first for item in (*cause.evidence, *cause.against)}
-    known |= set(diagnosis.reasons)
-    further = [sign for sign in diagnosis.signs if sign.text not in known]
+    reported = {item.text for cause in first for item in (*cause.evidence, *cause.against)}
+    reported |= set(diagnosis.reasons)
+    further = [sign for sign in diagnosis.signs if sign.text not in reported]
     return sorted(further, key=lambda sign: -_most_bits(sign.id) * sign.strength)
 
 
@@ -264,44 +265,7 @@ def tally(diagnoses: Sequence[Diagnosis]) -> str:
             counts[min((p.severity for p in diagnosis.problems), key=severity_rank, default="low")] += 1
         else:
             counts["healthy" if diagnosis.verdict == "healthy" else "without a verdict"] += 1
-    counted = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number)
+    counts_text = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number)
     one_script = of_one_script([diagnosis.run for diagnosis in diagnoses])
     whole = f"{len(diagnoses):,} trainings of one script" if one_script else count(len(diagnoses), "run")
-    return f"{whole}: {counted}" if counted else whole
-
-
-def blind_spots(coverage: Sequence[Check]) -> list[tuple[str, list[str]]]:
-    """What checks that did not run would need, and which checks: the need of most checks first."""
-    groups: dict[str, list[str]] = {}
-    for check in coverage:
-        if check.status == "skipped":
-            groups.setdefault(need(check.needs), []).append(check.check)
-    return sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
-
-
-def not_checked(coverage: Sequence[Check], most: int = 1) -> str:
-    """`17 not checked because 7 need the gradient norm, 10 other things`; empty when all ran."""
-    blind = blind_spots(coverage)
-    if not blind:
-        return ""
-    parts = [f"{len(checks):,} {_needs(len(checks))} {what}" for what, checks in blind[:most]]
-    rest = sum(len(checks) for _, checks in blind[most:])
-    parts += [f"{rest:,} {_needs(rest)} other things"] if rest else []
-    return f"{sum(len(checks) for _, checks in blind):,} not checked because {'; '.join(parts)}"
-
-
-def _needs(number: int) -> str:
-    return "needs" if number == 1 else "need"
-
-
-def need(text: str | None) -> str:
-    """A detector's need in words: `lr|setting:lr` is `lr or lr in the configuration`."""
-    if not text:
-        return "more than the log holds"
-    if " " in text:
-        return text.rstrip(".")
-    names = [
-        f"{name.removeprefix('setting:')} in the configuration" if name.startswith("setting:") else name
-        for name in text.split("|")
-    ]
-    return " or ".join(names)
+    return f"{whole}: {counts_text}" if counts_text else whole

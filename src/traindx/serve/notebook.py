@@ -100,5 +100,5 @@ def _shown_once(error: BaseException) -> Any:
 
 
 def _usage_error(text: str) -> Exception:
-    made: Exception = importlib.import_module("IPython.core.error").UsageError(text)
-    return made
+    exception: Exception = importlib.import_module("IPython.core.error").UsageError(text)
+    return exception

@@ -27,8 +27,8 @@ class Assistant:
 def _toml(name: str, text: str) -> tuple[str, str]:
     """Gemini's form: a prompt in which {{args}} stands for what is typed behind the name."""
     prompt = body(text).replace("$ARGUMENTS", "{{args}}").rstrip()
-    written = f"description = {json.dumps(str(head(text)['description']))}\nprompt = '''\n{prompt}\n'''\n"
-    return f"{name}.toml", written
+    document = f"description = {json.dumps(str(head(text)['description']))}\nprompt = '''\n{prompt}\n'''\n"
+    return f"{name}.toml", document
 
 
 def _plain(name: str, text: str) -> tuple[str, str]:
@@ -37,10 +37,10 @@ def _plain(name: str, text: str) -> tuple[str, str]:
 
 
 def _prompt(name: str, text: str) -> tuple[str, str]:
-    written = body(text).replace("$ARGUMENTS", "${input:what:script, log or complaint}")
+    command_text = body(text).replace("$ARGUMENTS", "${input:what:script, log or complaint}")
     return (
         f"{name}.prompt.md",
-        f"---\ndescription: {json.dumps(str(head(text)['description']))}\n---\n\n{written}",
+        f"---\ndescription: {json.dumps(str(head(text)['description']))}\n---\n\n{command_text}",
     )
 
 

@@ -33,48 +33,48 @@ def plan(assistant: Assistant, base: Path, *, user: bool, only: Sequence[str]) -
             texts[base / assistant.skills[user] / name / path] = text
     folder = assistant.commands[user]
     for name, text in commands().items() if folder else ():
-        path, written = assistant.file(name, text)
-        texts[base / folder / path] = written
+        path, content = assistant.file(name, text)
+        texts[base / folder / path] = content
     return texts
 
 
 def install(texts: Mapping[Path, str], skills: Path, may_replace: Callable[[Path], bool]) -> Installed:
     """Write the files; one that somebody has changed is replaced only where `may_replace` says so."""
-    known, result = _manifest(skills), Installed()
+    manifest, result = _manifest(skills), Installed()
     for path, text in texts.items():
         name = os.path.relpath(path, skills)
         if not os.path.lexists(path):
             _write(path, text)
         elif _digest_of(path) == _digest(text):
             result.unchanged.append(path)
-            known[name] = _digest(text)
+            manifest[name] = _digest(text)
             continue
-        elif known.get(name) == _digest_of(path) or may_replace(path):
+        elif manifest.get(name) == _digest_of(path) or may_replace(path):
             _write(path, text)
         else:
             result.kept.append(path)
             continue
         result.written.append(path)
-        known[name] = _digest(text)
+        manifest[name] = _digest(text)
     if result.written or result.unchanged:
-        _write(skills / _MANIFEST, json.dumps(known, indent=1, sort_keys=True) + "\n")
+        _write(skills / _MANIFEST, json.dumps(manifest, indent=1, sort_keys=True) + "\n")
     return result
 
 
 def _manifest(skills: Path) -> dict[str, str]:
     try:
-        known = json.loads((skills / _MANIFEST).read_text(encoding="utf-8"))
+        manifest = json.loads((skills / _MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return {str(name): str(digest) for name, digest in known.items()} if isinstance(known, dict) else {}
+    return {str(name): str(digest) for name, digest in manifest.items()} if isinstance(manifest, dict) else {}
 
 
 def _write(path: Path, text: str) -> None:
     """Whole or not at all; a link is replaced, what it leads to stays."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    other = path.with_name(f".{path.name}.traindx")
-    other.write_text(text, encoding="utf-8")
-    os.replace(other, path)
+    temporary = path.with_name(f".{path.name}.traindx")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
 
 
 def _digest(text: str) -> str:

@@ -112,7 +112,7 @@ def _forced(candidates: Sequence[UnnamedColumn], overrides: Mapping[str, str]) -
     raws = [c.raw for c in candidates]
     if set(overrides.values()) <= set(raws):
         return {column: name for name, column in overrides.items()}
-    return forced_columns(overrides, raws, [named.name for named in assign(candidates, {})])
+    return forced_columns(overrides, raws, [column.name for column in assign(candidates, {})])
 
 
 def _meaning(candidate: UnnamedColumn, forced: Mapping[str, str]) -> Meaning:

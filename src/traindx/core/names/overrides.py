@@ -18,18 +18,18 @@ def parse_overrides(pairs: Iterable[str]) -> dict[str, str]:
     return table
 
 
-def forced_columns(overrides: Mapping[str, str], raws: Sequence[str], shown: Sequence[str]) -> dict[str, str]:
+def forced_columns(overrides: Mapping[str, str], raws: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     """Column as written -> the name it is to get.
 
-    `shown` are the names the columns get by themselves. The column's own name goes first, then the shown
-    one; both without regard to case when nothing fits exactly.
+    `names` are those that the columns get by themselves. A column is looked up as it is written, then by its
+    name; both without regard to case when nothing fits exactly.
     """
     forced: dict[str, str] = {}
     for name, column in overrides.items():
         places: list[int] = []
-        for words in (raws, [r.lower() for r in raws], [s.lower() for s in shown]):
-            wanted = column if words is raws else column.lower()
-            places = places or [at for at, word in enumerate(words) if word == wanted]
+        for words in (raws, [r.lower() for r in raws], [s.lower() for s in names]):
+            spelling = column if words is raws else column.lower()
+            places = places or [at for at, word in enumerate(words) if word == spelling]
         forced[raws[places[0]] if places else column] = name
     return forced
 
@@ -38,8 +38,13 @@ def refers(column: str, raw: str) -> bool:
     """Whether a `--map` that says `column` can mean the column written as `raw`."""
     if column.lower() == raw.lower():
         return True
-    asked, column_meaning = understand(column), understand(raw)
+    wanted_meaning, column_meaning = understand(column), understand(raw)
     split = column_meaning.split.replace("train", "")
-    split_fits = not split or asked.split == split or (asked.split, split) == ("val", "test")
-    same = (asked.metric, asked.part.lower()) == (column_meaning.metric, column_meaning.part.lower())
-    return same and split_fits
+    split_fits = (
+        not split or wanted_meaning.split == split or (wanted_meaning.split, split) == ("val", "test")
+    )
+    is_same = (wanted_meaning.metric, wanted_meaning.part.lower()) == (
+        column_meaning.metric,
+        column_meaning.part.lower(),
+    )
+    return is_same and split_fits

@@ -84,8 +84,8 @@ def understand(raw: str) -> Meaning:
     if "".join(words) in WORDS and not (device and "%" in raw):
         return Meaning("", WORDS["".join(words)], "", "", True)
     if device:
-        known = bool(device.metric)
-        return Meaning("", device.metric, device.part if known else raw.strip(), "", known)
+        is_known = bool(device.metric)
+        return Meaning("", device.metric, device.part if is_known else raw.strip(), "", is_known)
     for at, word in enumerate(words):
         if word == "0" and at and words[at - 1] in SPLITS:
             continue
@@ -180,9 +180,9 @@ def parts(name: str) -> Meaning:
     """A canonical name, `[split/]metric[/part][@scope]`, taken apart."""
     base, _, scope = name.partition("@")
     split, rest = "", base
-    for known in ("val", "test"):
-        if base.startswith(known + "/"):
-            split, rest = known, base[len(known) + 1 :]
+    for prefix in ("val", "test"):
+        if base.startswith(prefix + "/"):
+            split, rest = prefix, base[len(prefix) + 1 :]
     if rest in METRICS:
         return Meaning(split, rest, "", scope, True)
     metric, _, part = rest.partition("/")

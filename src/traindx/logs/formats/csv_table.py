@@ -84,9 +84,9 @@ def _titled(table: Table, file: File, *, headed: bool) -> Table:
         if len(columns) == 1:
             _rename(values, present, columns[0], label)
     clocks = ("wall time", "timestamp")
-    others = [n for n in values if names.counter_rank(n) is None and n.lower() not in clocks]
-    if headed and len(others) == 1 and others[0].lower() in ("value", "values", "y"):
-        _rename(values, present, others[0], label)
+    other_columns = [n for n in values if names.counter_rank(n) is None and n.lower() not in clocks]
+    if headed and len(other_columns) == 1 and other_columns[0].lower() in ("value", "values", "y"):
+        _rename(values, present, other_columns[0], label)
     return Table(values, present, table.labels)
 
 

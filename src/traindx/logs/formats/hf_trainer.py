@@ -120,7 +120,7 @@ def _without_beginnings(histories: Sequence[_History]) -> list[_History]:
     distinct: list[_History] = []
     for history in ordered:
         end = len(history.marks)
-        if not any(other.marks[:end] == history.marks for other in distinct):
+        if not any(longer.marks[:end] == history.marks for longer in distinct):
             distinct.append(history)
     return distinct
 
@@ -144,10 +144,10 @@ def _summary(config: Mapping[str, object]) -> Row:
 def _with_steps(rows: list[Row]) -> list[Row]:
     """Rows that lack a step take it from the epoch, where other rows have both."""
     numbers = [(as_number(row.get("epoch")), as_number(row.get("step"))) for row in rows]
-    known = {(e, s) for e, s in numbers if e is not None and s is not None and np.isfinite(e + s)}
-    if len(known) < 2 or all(step is not None for _, step in numbers):
+    counted_pairs = {(e, s) for e, s in numbers if e is not None and s is not None and np.isfinite(e + s)}
+    if len(counted_pairs) < 2 or all(step is not None for _, step in numbers):
         return rows
-    epochs, steps = np.array(sorted(known)).T
+    epochs, steps = np.array(sorted(counted_pairs)).T
     filled: list[tuple[float, Row]] = []
     for row, (epoch, step) in zip(rows, numbers, strict=True):
         if step is None and epoch is not None:

@@ -133,8 +133,8 @@ def _frame(value: object) -> list[jsons.Row]:
         return [{str(name): cells.get(key) for name, cells in value.items()} for key in keys]
     if all(str(key).isdecimal() for key in value):
         ordered = sorted(value, key=lambda key: float(str(key)))
-        counted = any(names.counter_rank(str(name)) is not None for name in inner[0])
-        return [{**({} if counted else {"index": float(str(k))}), **value[k]} for k in ordered]
+        has_counter = any(names.counter_rank(str(name)) is not None for name in inner[0])
+        return [{**({} if has_counter else {"index": float(str(k))}), **value[k]} for k in ordered]
     return []
 
 
@@ -172,10 +172,10 @@ def _log_of_lists(lists: Series, config: dict[str, object]) -> Log | None:
             continue
         cells = [as_number(v) for v in values]
         there = np.array([cell is not None for cell in cells])
-        every, rest = divmod(longest, len(values))
-        steps = base[every - 1 :: every] if not rest else base[: len(values)]
-        if every > 1 and not rest:
-            log.notes.append(f"{name}: {len(values)} values taken as every {every}th of {longest}")
+        stride, rest = divmod(longest, len(values))
+        steps = base[stride - 1 :: stride] if not rest else base[: len(values)]
+        if stride > 1 and not rest:
+            log.notes.append(f"{name}: {len(values)} values taken as every {stride}th of {longest}")
         numbers = np.array([np.nan if cell is None else cell for cell in cells])
         log.columns.append(Column(name, steps[there], numbers[there]))
     return log
@@ -184,8 +184,8 @@ def _log_of_lists(lists: Series, config: dict[str, object]) -> Log | None:
 def _is_history(lists: Series, table: Table) -> bool:
     if table.values and generic.is_training(table):
         return True
-    ones = {name: np.zeros(1) for name in lists}
-    return generic.is_training(Table({**ones, "epoch": np.zeros(1)}, {})) if len(lists) > 1 else False
+    columns = {name: np.zeros(1) for name in lists}
+    return generic.is_training(Table({**columns, "epoch": np.zeros(1)}, {})) if len(lists) > 1 else False
 
 
 def _log_of_results(cells: dict[str, float]) -> Log:

@@ -49,12 +49,14 @@ def read(bundle: Bundle) -> list[Log]:
 def _only_in(first: Mapping[str, object], later: Sequence[Mapping[str, object]]) -> list[str]:
     """The keys of settings in the first line: those named so, and where the later lines count something that
     the first does not, those that no later line has."""
-    named = [key for key, value in first.items() if key.lower() in _SETTINGS and isinstance(value, Mapping)]
-    known = set().union(*later)
-    counted = [key for key in known if key not in first and names.counter_rank(key) is not None]
-    if named or not later or not counted:
-        return named
-    return [key for key, value in first.items() if key not in known and not isinstance(value, list)]
+    setting_keys = [
+        key for key, value in first.items() if key.lower() in _SETTINGS and isinstance(value, Mapping)
+    ]
+    later_keys = set().union(*later)
+    counters = [key for key in later_keys if key not in first and names.counter_rank(key) is not None]
+    if setting_keys or not later or not counters:
+        return setting_keys
+    return [key for key, value in first.items() if key not in later_keys and not isinstance(value, list)]
 
 
 READER = Reader("jsonl", "JSON lines", 70, claim, read)

@@ -92,10 +92,10 @@ def _is_history(file: File) -> bool:
         return False
     curves = _curves(document)
     metrics = [name for name in curves if names.understand(name).metric in ("loss", "accuracy")]
-    others = _history_part(document).keys() - curves.keys()
+    other_keys = _history_part(document).keys() - curves.keys()
     if any(names.axis_of(name) == "step" for name in curves):
         return False
-    return bool(metrics) and len(others) <= len(curves)
+    return bool(metrics) and len(other_keys) <= len(curves)
 
 
 def _history_part(document: Mapping[str, object]) -> Mapping[str, object]:
@@ -134,7 +134,7 @@ def _history_log(file: File) -> Log:
     log = Log([], axis="epoch")
     for name, (epochs, values) in curves.items():
         stride = _stride(values.size, whole, document)
-        places = _counted(epochs, count) if stride == 1 else (epochs + 1) * stride - 1
+        places = _counter_at(epochs, count) if stride == 1 else (epochs + 1) * stride - 1
         log.columns.append(Column(name, places, values))
         if stride > 1:
             had = f"{name} has {values.size} values for {whole} epochs"
@@ -144,14 +144,14 @@ def _history_log(file: File) -> Log:
     return log
 
 
-def _counted(epochs: FloatArray, count: _Curve | None) -> FloatArray:
+def _counter_at(epochs: FloatArray, count: _Curve | None) -> FloatArray:
     """The epochs according to a counter among the metrics."""
     if count is None:
         return epochs
     order = np.argsort(count[0], kind="stable")
-    known, counted = count[0][order], count[1][order]
-    at = np.minimum(np.searchsorted(known, epochs), known.size - 1)
-    return np.where(known[at] == epochs, counted[at], epochs)
+    counted_epochs, counts = count[0][order], count[1][order]
+    at = np.minimum(np.searchsorted(counted_epochs, epochs), counted_epochs.size - 1)
+    return np.where(counted_epochs[at] == epochs, counts[at], epochs)
 
 
 def _stride(size: int, whole: int, document: Mapping[str, object]) -> int:

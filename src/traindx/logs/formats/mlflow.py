@@ -34,7 +34,7 @@ def claim(file: File) -> Claim | None:
     """A metric file, something of a run's folder, or the database."""
     if file.head.startswith(sqlites.MAGIC):
         columns = sqlites.table_columns(file, *_TABLES)
-        fits = all(wanted <= columns.get(table, set()) for table, wanted in _TABLES.items())
+        fits = all(needed <= columns.get(table, set()) for table, needed in _TABLES.items())
         return Claim(file.shown) if fits else None
     if file.name == "meta.yaml" and re.search(rb"^(artifact_uri|artifact_location):", file.head, re.M):
         return Claim(file.folder, part=True)
@@ -137,12 +137,12 @@ def _database(file: File) -> Iterator[Log]:
     deleted = sum(titles.get(run, ("", ""))[1] == "deleted" for run in logged)
     if deleted:
         file.note(f"{deleted} deleted run(s) left out")
-    shown = [title for run in logged for title in [titles.get(run, ("", ""))[0]]]
+    titles_of_runs = [title for run in logged for title in [titles.get(run, ("", ""))[0]]]
     for run, metrics in logged.items():
         title, life = titles.get(run, ("", ""))
         if life == "deleted":
             continue
-        label = title if title and shown.count(title) == 1 else f"{title} {run[:8]}".strip()
+        label = title if title and titles_of_runs.count(title) == 1 else f"{title} {run[:8]}".strip()
         log = Log([], config=config.get(run, {}), name=label)
         for key, points in metrics.items():
             cut = np.array(points)

@@ -61,7 +61,7 @@ def read(bundle: Bundle) -> list[Log]:
             facts.inside.update(confirmed_of(file))
         if file.name == "data.json":
             facts.inside.update(data_facts_of(file))
-    files = {int(found["rank"]): file for file in bundle.files if (found := _RANK.fullmatch(file.name))}
+    files = {int(match["rank"]): file for file in bundle.files if (match := _RANK.fullmatch(file.name))}
     if not any(map(_marked, files.values())):
         return _version_one(files, facts)
     parts_by_rank = {rank: parts_of(file) for rank, file in files.items()}
@@ -71,8 +71,8 @@ def read(bundle: Bundle) -> list[Log]:
         ranks: dict[int, RecordingPart] = {
             rank: parts[number] for rank, parts in parts_by_rank.items() if number < len(parts)
         }
-        left = count - 1 - number
-        logs += log_of_ranks(ranks, facts.of_part(left), bundle.run, last=not left)
+        remaining = count - 1 - number
+        logs += log_of_ranks(ranks, facts.of_part(remaining), bundle.run, last=not remaining)
     for earlier, later in pairwise(logs):
         # Settings are printed once, before the first.
         shared = {name: value for name, value in earlier.config.items() if name not in facts.settings}

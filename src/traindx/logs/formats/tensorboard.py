@@ -163,13 +163,13 @@ def _logs(
     run: str, by_folder: Sequence[tuple[str, list[LoggedTraining]]], spare: dict[str, object]
 ) -> list[Log]:
     """The trainings of the folders put together: each joins the one of the main folder it began in."""
-    main = max((each for _, each in by_folder), key=len, default=[])
+    main = max((trainings for _, trainings in by_folder), key=len, default=[])
     logs = [Log([], config=dict(spare)) for _ in main]
-    for folder, each in by_folder:
-        for number, training in enumerate(each):
+    for folder, trainings in by_folder:
+        for number, training in enumerate(trainings):
             at = number
-            if len(each) != len(main):
-                started = [i for i, other in enumerate(main) if other.began <= training.began + 60]
+            if len(trainings) != len(main):
+                started = [i for i, candidate in enumerate(main) if candidate.began <= training.began + 60]
                 at = max(started, default=0)
             log = logs[at]
             log.config.update(training.config)

@@ -42,8 +42,8 @@ def claim(file: File) -> Claim | None:
     folder = Path(file.folder)
     if file.name.endswith(".wandb"):
         return Claim(_run(file, folder)) if file.head.startswith(MAGIC) else None
-    lead, found, _ = file.name.rpartition(_SUMMARY)
-    if found and file.name.endswith(_SUMMARY) and file.head.lstrip().startswith(b"{"):
+    lead, separator, _ = file.name.rpartition(_SUMMARY)
+    if separator and file.name.endswith(_SUMMARY) and file.head.lstrip().startswith(b"{"):
         if lead:
             return Claim(os.path.join(file.folder, lead.rstrip("_-. ")))
         return Claim(_run(file, folder.parent if folder.name == "files" else folder))
@@ -151,10 +151,10 @@ def _columns(store: Store) -> tuple[list[Column], Axis]:
     for key, (rows, values) in logged.items():
         if _is_own(key) or key == counter or key in defined.values():
             continue
-        own = defined.get(key)
+        step_key = defined.get(key)
         steps, axis = default[rows], names.axis_of(counter.lstrip("_")) or "step" if counter else "row"
-        if own is not None and own in by_row and np.isfinite(by_row[own][rows]).all():
-            steps, axis = by_row[own][rows], names.axis_of(own) or "step"
+        if step_key is not None and step_key in by_row and np.isfinite(by_row[step_key][rows]).all():
+            steps, axis = by_row[step_key][rows], names.axis_of(step_key) or "step"
         clock = times[rows] if times is not None else None
         columns.append(Column(key, steps, values, clock, axis=axis))
         axes.append(axis)
@@ -189,8 +189,8 @@ def _counter(store: Store, logged: dict[str, tuple[IntArray, FloatArray]]) -> st
     counters = []
     for key, (rows, values) in logged.items():
         rank = names.counter_rank(key)
-        every = rows.size == store.rows and np.isfinite(values).all()
-        if rank is None or key.startswith("_") or names.axis_of(key) != "step" or not every:
+        is_complete = rows.size == store.rows and np.isfinite(values).all()
+        if rank is None or key.startswith("_") or names.axis_of(key) != "step" or not is_complete:
             continue
         moves = np.diff(values)
         # of one row alone it cannot be seen what counts

@@ -30,9 +30,9 @@ def claim(file: File) -> Claim | None:
     peek = csvs.peek(file.head)
     if peek is None or len(peek.layout.names) < 2:
         return None
-    x, *others = peek.layout.names
-    twins = any(name.endswith(_TWINS) for name in others)
-    if not all(_MARK in name for name in others) or not (twins or names.counter_rank(x) is not None):
+    x, *other_names = peek.layout.names
+    twins = any(name.endswith(_TWINS) for name in other_names)
+    if not all(_MARK in name for name in other_names) or not (twins or names.counter_rank(x) is not None):
         return None
     return Claim(file.shown)
 
@@ -46,8 +46,8 @@ def read(bundle: Bundle) -> Iterator[Log]:
         run, mark, metric = title.rpartition(_MARK)
         if not mark or title.endswith(_TWINS) or metric == "_step":
             continue
-        own = f"{run}{_MARK}_step"
-        axis_name = own if own in table.values else x
+        step_column = f"{run}{_MARK}_step"
+        axis_name = step_column if step_column in table.values else x
         there = table.has(title)
         if axis_name is None:
             steps = np.arange(table.rows, dtype=float)

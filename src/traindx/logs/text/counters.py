@@ -45,7 +45,7 @@ def own_steps(part: DatedLines, epochs: Track) -> None:
         if (steps[1:] < steps[:-1]).any():
             epoch = epoch_of(part, epochs)
             if _starts_again(steps, epoch):
-                steps = _joined(steps, epoch, None)
+                steps = _joined_counters(steps, epoch, None)
         part.level, part.steps = "step", steps
         if steps.size > 1 and steps[0] == steps[-1] and shape.epoch is not None and (steps == steps[0]).all():
             part.level, part.steps = "epoch", columns[shape.epoch]
@@ -65,7 +65,7 @@ def own_steps(part: DatedLines, epochs: Track) -> None:
             part.keep &= np.append(np.diff(inner) <= 0, True)
             part.level, part.steps = "none", np.full(inner.size, np.nan)
         elif np.isfinite(epoch).any():
-            part.steps = _joined(inner, epoch, total)
+            part.steps = _joined_counters(inner, epoch, total)
         elif total is not None and inner.size > 1 and (inner >= total).all():
             part.level, part.steps = "epoch", np.arange(1.0, inner.size + 1)
         else:
@@ -79,7 +79,7 @@ def own_steps(part: DatedLines, epochs: Track) -> None:
 
 
 def _within_epochs(epoch: FloatArray) -> FloatArray | None:
-    """A running count for lines that come several times an epoch and count nothing else."""
+    """A running count for lines that are printed several times an epoch and count nothing else."""
     turns = np.flatnonzero(np.diff(epoch) != 0)
     if epoch.size < 3 * (turns.size + 1) or epoch.size < 6:
         return None
@@ -91,8 +91,8 @@ def _within_epochs(epoch: FloatArray) -> FloatArray | None:
 
 def epoch_of(part: DatedLines, epochs: Track) -> FloatArray:
     """The epoch that each line names, or belongs to."""
-    own = part.lines.shape.epoch
-    return part.lines.columns[own] if own is not None else at(part.lines.offsets, epochs)
+    epoch_place = part.lines.shape.epoch
+    return part.lines.columns[epoch_place] if epoch_place is not None else at(part.lines.offsets, epochs)
 
 
 def _starts_again(steps: FloatArray, epoch: FloatArray) -> bool:
@@ -103,7 +103,7 @@ def _starts_again(steps: FloatArray, epoch: FloatArray) -> bool:
     return bool((back & up).sum() >= 0.7 * back.sum() and (back & up).sum() >= 0.5 * max(up.sum(), 1))
 
 
-def _joined(inner: FloatArray, epoch: FloatArray, total: FloatArray | None) -> FloatArray:
+def _joined_counters(inner: FloatArray, epoch: FloatArray, total: FloatArray | None) -> FloatArray:
     """`epochs done * length of an epoch + place in it`, for each training in the file by itself."""
     if not inner.size:
         return inner
@@ -131,7 +131,7 @@ def _epoch_length(inner: FloatArray, total: FloatArray | None) -> float:
 
 
 def _running(inner: FloatArray) -> FloatArray:
-    """A counter that starts again with nothing to say how often: add up the rounds."""
+    """A counter that restarts without an epoch number: the restarts are added up."""
     back = np.flatnonzero(np.diff(inner) < 0)
     if not back.size:
         return inner
@@ -155,9 +155,9 @@ def as_epochs(part: DatedLines, epochs: Track) -> None:
         else np.full(inner.size, np.nanmax(inner))
     )
     epoch = epoch_of(part, epochs)
-    done = inner >= total
+    is_complete = inner >= total
     part.level = "epoch"
-    part.steps = np.where(done, epoch, epoch - 1 + inner / np.maximum(total, 1))
+    part.steps = np.where(is_complete, epoch, epoch - 1 + inner / np.maximum(total, 1))
     part.keep &= inner > 0
-    if not done.all():
-        part.scope, part.done = "bar", done
+    if not is_complete.all():
+        part.scope, part.done = "bar", is_complete

@@ -34,8 +34,10 @@ def below_own_header(lines: ShapeLines, headers: Sequence[tuple[int, bytes]]) ->
     if not lines.shape.header or len({bone for _, bone in headers}) < 2:
         return lines
     nearest = np.searchsorted([offset for offset, _ in headers], lines.offsets, side="right") - 1
-    own = np.array([at < 0 or headers[at][1] == lines.shape.header for at in nearest.tolist()], dtype=bool)
-    return _pick(lines, own)
+    has_own_header = np.array(
+        [at < 0 or headers[at][1] == lines.shape.header for at in nearest.tolist()], dtype=bool
+    )
+    return _pick(lines, has_own_header)
 
 
 def by_split_and_rank(lines: ShapeLines, marks: list[tuple[int, str]]) -> list[DatedLines]:
@@ -81,11 +83,11 @@ def split_of_neighbours(parts: list[DatedLines]) -> None:
             continue
         nearest = np.full(part.lines.offsets.size, -1)
         leads = np.zeros(part.lines.offsets.size, dtype=np.int64)
-        for j, other in enumerate(parts):
+        for j, neighbour in enumerate(parts):
             if j == i:
                 continue
-            at = np.searchsorted(other.lines.offsets, part.lines.offsets) - 1
-            before = np.where(at >= 0, other.lines.offsets[np.maximum(at, 0)], -1)
+            at = np.searchsorted(neighbour.lines.offsets, part.lines.offsets) - 1
+            before = np.where(at >= 0, neighbour.lines.offsets[np.maximum(at, 0)], -1)
             closer = before > nearest
             nearest[closer], leads[closer] = before[closer], j
         splits = [kinds[j] for j, near in zip(leads, nearest, strict=True) if near >= 0]
@@ -111,17 +113,17 @@ def part_evaluations(parts: list[DatedLines], epochs: Track) -> list[DatedLines]
     order = np.argsort(offsets, kind="stable")
     inner, total = inner[order], total[order]
     window = np.searchsorted(epochs[0], offsets[order], side="right")
-    _, first, which = np.unique(window, return_index=True, return_inverse=True)
-    own = total == total[first][which]
+    _, first, inverse = np.unique(window, return_index=True, return_inverse=True)
+    has_same_total = total == total[first][inverse]
     place = np.arange(order.size)
-    done = own & (inner >= total)
+    is_complete = has_same_total & (inner >= total)
     full = np.full(first.size, order.size)
-    np.minimum.at(full, which[done], place[done])
-    again = (place > full[which]) & ~done
+    np.minimum.at(full, inverse[is_complete], place[is_complete])
+    again = (place > full[inverse]) & ~is_complete
     restart = np.full(first.size, order.size)
-    np.minimum.at(restart, which[again], place[again])
+    np.minimum.at(restart, inverse[again], place[again])
     evaluation = np.zeros(order.size, dtype=bool)
-    evaluation[order] = ~own | (place >= restart[which])
+    evaluation[order] = ~has_same_total | (place >= restart[inverse])
     if not evaluation.any():
         return parts
     out = [p for p in parts if not _counts_inside(p)]

@@ -196,30 +196,30 @@ def _subject(name: str) -> str:
 
 def _left_name(before: bytes, *, whole_line: bool) -> tuple[str, bool, float]:
     """The words in front of a number, whether `=` or `:` joins them to it, and their unit."""
-    left = before.rstrip(_OPENERS)
+    text_before = before.rstrip(_OPENERS)
     keyed = False
     cell = before.rstrip()
-    while left[-1:] in (b"=", b":") or left.endswith(b"->"):
+    while text_before[-1:] in (b"=", b":") or text_before.endswith(b"->"):
         keyed = True
-        left = left[:-2] if left.endswith(b"->") else left[:-1]
-        left = left.rstrip(b" \t'\"")
+        text_before = text_before[:-2] if text_before.endswith(b"->") else text_before[:-1]
+        text_before = text_before.rstrip(b" \t'\"")
     if not keyed and cell.endswith(b"|") and whole_line:
         inner = [c.strip() for c in cell.strip(b"|").split(b"|")]
         if len(inner) == 1 and inner[0]:
             return text(inner[0]), True, 1.0
-    if (norm := _NORM.search(left)) and names.understand(text(norm[0])).metric == "grad_norm":
+    if (norm := _NORM.search(text_before)) and names.understand(text(norm[0])).metric == "grad_norm":
         return text(norm[0]), keyed, 1.0
-    left = _AGGREGATE.sub(rb"\1 \2", left)
-    qualifier = _QUALIFIER.search(left)
+    text_before = _AGGREGATE.sub(rb"\1 \2", text_before)
+    qualifier = _QUALIFIER.search(text_before)
     factor = _CLOCKS.get(qualifier[1].strip().lower(), 1.0) if qualifier else 1.0
-    left = left[: qualifier.start()] if qualifier else left
-    tail = left
-    for mark in _BOUNDARY.finditer(left):
-        tail = left[mark.end() :]
+    text_before = text_before[: qualifier.start()] if qualifier else text_before
+    tail = text_before
+    for mark in _BOUNDARY.finditer(text_before):
+        tail = text_before[mark.end() :]
     dropped = b""
     for sign in (b"=", b": ", b":"):
-        head, found, rest = tail.rpartition(sign)
-        if found and rest.strip() and not rest.startswith(b"/"):
+        head, separator, rest = tail.rpartition(sign)
+        if separator and rest.strip() and not rest.startswith(b"/"):
             dropped, tail = head, rest
     words = [w.strip(b"'\"*>`#-") if w not in (b"-",) else b"" for w in _WORD.findall(tail)]
     words = [w for w in words if w and w.lower() not in _NOISE_WORDS]
@@ -228,7 +228,7 @@ def _left_name(before: bytes, *, whole_line: bool) -> tuple[str, bool, float]:
     return text(b" ".join(words[-4:])).strip(), keyed, factor
 
 
-def _right_name(after: bytes, others: bool) -> str:
+def _right_name(after: bytes, has_others: bool) -> str:
     """`576 tok/s`, `0.31 avg loss, 0.001 rate,`: a name that follows its number.
 
     A measurement is taken only where a separator closes the name: words between two numbers
@@ -245,7 +245,7 @@ def _right_name(after: bytes, others: bool) -> str:
         return ""
     if meaning.metric.endswith(("_s", "_bytes")):
         return name
-    closed = after[len(ends[0]) : len(ends[0]) + 1] in (b",", b";", b"|") or (len(ends) == 1 and others)
+    closed = after[len(ends[0]) : len(ends[0]) + 1] in (b",", b";", b"|") or (len(ends) == 1 and has_others)
     return name if closed and not names.split_of(name) else ""
 
 
@@ -275,8 +275,8 @@ def _before_values(skeleton: bytes, slots: list[NumberSlot]) -> bytes:
         if names.split_of(slot.name) or counter_of(slot.name):
             continue
         if slot.kind == "value" and slot.name:
-            own = slot.name.split(" ")[0].encode()
-            cut = texts[i].rfind(own)
+            first_word = slot.name.split(" ")[0].encode()
+            cut = texts[i].rfind(first_word)
             return NUMBER.join([*texts[:i], texts[i][: cut if cut >= 0 else None]])
     return texts[0]
 

@@ -20,14 +20,14 @@ def logs(timeline: Timeline, stamps: Stamps) -> list[Log]:
     out = []
     for number, span in enumerate(timeline.spans, 1):
         log = _log(timeline, span, stamps)
-        if len(timeline.spans) > 1 and not any(_judged(c.name) for c in log.columns):
+        if len(timeline.spans) > 1 and not any(_is_scored(c.name) for c in log.columns):
             log.columns = []
             log.notes = [f"part {number} of it stopped before it logged a loss or another result"]
         out.append(log)
     return out
 
 
-def _judged(name: str) -> bool:
+def _is_scored(name: str) -> bool:
     meaning = names.understand(name)
     return meaning.known and names.METRICS[meaning.metric].goal != "none"
 
@@ -70,7 +70,7 @@ def _log(timeline: Timeline, span: LineSpan, stamps: Stamps) -> Log:
 def _slot_pieces(
     part: DatedLines, slot: int, span: LineSpan, final: set[tuple[str, str]]
 ) -> list[tuple[str, Piece]]:
-    offsets, steps, values, done = values_of(part, slot, span)
+    offsets, steps, values, is_complete = values_of(part, slot, span)
     if not values.size:
         return []
     name = part.lines.shape.slots[slot].name + part.suffix
@@ -78,10 +78,10 @@ def _slot_pieces(
         values = share
     if part.lines.shape.slots[slot].kind == "mean":
         return [(name + "@mean", (offsets, steps, values))]
-    if done is not None and metric_key(name, part.split) in final:
+    if is_complete is not None and metric_key(name, part.split) in final:
         return [(name + "@bar", (offsets, steps, values))]
-    if done is not None:
-        return _bar_pieces(name, (offsets, steps, values), done)
+    if is_complete is not None:
+        return _bar_pieces(name, (offsets, steps, values), is_complete)
     return [(f"{name}@{part.scope}" if part.scope else name, (offsets, steps, values))]
 
 
@@ -96,16 +96,16 @@ def _share(part: DatedLines, slot: int, span: LineSpan) -> FloatArray | None:
     return hits / of * (100.0 if part.lines.shape.slots[slot].percent else 1.0)
 
 
-def _bar_pieces(name: str, piece: Piece, done: BoolArray) -> list[tuple[str, Piece]]:
+def _bar_pieces(name: str, piece: Piece, is_complete: BoolArray) -> list[tuple[str, Piece]]:
     """A bar redrawn: whole epochs under the plain name, what is between them as `@bar`."""
     offsets, steps, values = piece
-    last = done & ~np.append((steps[1:] == steps[:-1]) & done[1:], False)
+    last = is_complete & ~np.append((steps[1:] == steps[:-1]) & is_complete[1:], False)
     out: list[tuple[str, Piece]] = []
     if last.any():
         out.append((name, (offsets[last], steps[last], values[last])))
-    if not done.all():
+    if not is_complete.all():
         scope = "@bar" if last.any() else ""
-        out.append((name + scope, (offsets[~done], steps[~done], values[~done])))
+        out.append((name + scope, (offsets[~is_complete], steps[~is_complete], values[~is_complete])))
     return out
 
 

@@ -34,9 +34,9 @@ class Sample:
         self.bones = skeletons(cleaned)
 
 
-def learn(sample: Sample, known: Sequence[LineShape] = ()) -> list[LineShape]:
+def learn(sample: Sample, known_shapes: Sequence[LineShape] = ()) -> list[LineShape]:
     """The shapes worth reading in a sample, most frequent first, beyond those already known."""
-    learned = {shape.skeleton for shape in known}
+    learned = {shape.skeleton for shape in known_shapes}
     groups: dict[bytes, list[int]] = {}
     for number, bone in enumerate(sample.bones):
         if NUMBER in bone and len(bone) < 4000 and bone not in learned:
@@ -47,7 +47,7 @@ def learn(sample: Sample, known: Sequence[LineShape] = ()) -> list[LineShape]:
         for bone in set(rare).difference(hinted[:_MAX_RARE]):
             del groups[bone]
     shapes = [shape for bone, where in groups.items() for shape in _shapes(bone, where, sample)]
-    return _choose(shapes, known)
+    return _choose(shapes, known_shapes)
 
 
 def _shapes(bone: bytes, where: list[int], sample: Sample) -> list[LineShape]:
@@ -67,10 +67,10 @@ def _shape(bone: bytes, group: HeadedRows, sample: Sample) -> LineShape | None:
     if not _promising(slots, len(where)):
         return None
     regex = pattern(bone, set(range(len(slots))))
-    picked = where[:: max(1, len(where) // _PROBE_LINES)]
-    text = b"\n" + b"\n".join(sample.lines[i] for i in picked) + b"\n"
+    probe_lines = where[:: max(1, len(where) // _PROBE_LINES)]
+    text = b"\n" + b"\n".join(sample.lines[i] for i in probe_lines) + b"\n"
     rows = regex.findall(text)
-    if len(rows) < 0.8 * len(picked):
+    if len(rows) < 0.8 * len(probe_lines):
         return None
     probe = [floats(rows, at if len(slots) > 1 else None) for at in range(len(slots))]
     shape = LineShape(bone, len(where), where[0], where[-1], slots, line_split(bone, slots), BAR in bone)
@@ -95,44 +95,44 @@ def _promising(slots: list[NumberSlot], count: int) -> bool:
     return False
 
 
-def _wanted(shape: LineShape) -> list[int]:
-    wanted = set(shape.values)
+def _slots_to_read(shape: LineShape) -> list[int]:
+    slots = set(shape.values)
     for i in (shape.step, shape.epoch, shape.inner, shape.rank):
         if i is not None:
-            wanted.add(i)
+            slots.add(i)
     for i in (shape.inner, *shape.values):
         total = shape.slots[i].total if i is not None else None
         if total is not None and (
             i == shape.inner or names.understand(shape.slots[i or 0].name).metric == "accuracy"
         ):
-            wanted.add(total)
-    return sorted(wanted)
+            slots.add(total)
+    return sorted(slots)
 
 
-def _choose(shapes: list[LineShape], known: Sequence[LineShape]) -> list[LineShape]:
+def _choose(shapes: list[LineShape], known_shapes: Sequence[LineShape]) -> list[LineShape]:
     """Keep the lines that report the training; drop those that merely contain numbers."""
     strong = [s for s in shapes if s.strong()]
     often = [s for s in strong if s.count >= 2 and (s.counts or s.judged())]
-    shapes_to_read = often + _singles([s for s in strong if s.count == 1], often, known)
-    if not shapes_to_read and not known:
+    shapes_to_read = often + _singles([s for s in strong if s.count == 1], often, known_shapes)
+    if not shapes_to_read and not known_shapes:
         shapes_to_read = [s for s in shapes if _counts_something(s)]
     if not shapes_to_read:
         return []
     begin, end = min(s.first for s in shapes_to_read), max(s.last for s in shapes_to_read)
-    most = max(s.count for s in [*shapes_to_read, *known])
+    highest_count = max(s.count for s in [*shapes_to_read, *known_shapes])
     shapes_to_read += [s for s in strong if s.count >= 2 and not (s.counts or s.judged()) and s.last >= begin]
     for s in shapes:
         if s.strong():
             continue
         s.values = [i for i in s.values if _plain_field(s, i) and not CODE.search(s.skeleton)]
-        frequent = s.count >= max(3, 0.2 * min(most, 200)) and s.last >= begin and s.first <= end
+        frequent = s.count >= max(3, 0.2 * min(highest_count, 200)) and s.last >= begin and s.first <= end
         if not frequent:
             s.values = []
         if (s.counts and (s.count >= 2 or s.epoch is not None)) or s.values:
             shapes_to_read.append(s)
     shapes_to_read.sort(key=lambda s: (not s.strong(), -s.count))
     for s in shapes_to_read[:_MAX_SHAPES]:
-        s.wanted = _wanted(s)
+        s.wanted = _slots_to_read(s)
         s.units = [i for i in s.values if s.slots[i].timed]
         s.regex = pattern(s.skeleton, set(s.wanted), set(s.units))
     return shapes_to_read[:_MAX_SHAPES]
@@ -160,18 +160,20 @@ def _plain_field(shape: LineShape, i: int) -> bool:
     return shape.slots[i].keyed or (shape.counts and " " not in shape.slots[i].name and len(shape.slots) <= 3)
 
 
-def _singles(singles: list[LineShape], often: list[LineShape], known: Sequence[LineShape]) -> list[LineShape]:
+def _singles(
+    singles: list[LineShape], often: list[LineShape], known_shapes: Sequence[LineShape]
+) -> list[LineShape]:
     """Lines that occur once: the whole of a one-epoch log, or results after the training.
 
     What occurs once before the first measurement is a setting.
     """
-    known_pairs = {pair for s in [*often, *known] for pair in s.strong()}
+    known_pairs = {pair for s in [*often, *known_shapes] for pair in s.strong()}
     begin = min((s.first for s in often), default=-1)
     out = []
     for s in sorted(singles, key=lambda s: s.first):
         new = [p for p in s.judged() if p not in known_pairs]
-        named = any(not names.split_of(s.slots[i].name) for i in s.values if s.pair(i) in new)
-        terse = named and len(s.skeleton.split()) <= 4
+        has_plain_name = any(not names.split_of(s.slots[i].name) for i in s.values if s.pair(i) in new)
+        terse = has_plain_name and len(s.skeleton.split()) <= 4
         plain = s.counts or terse or any(s.slots[i].keyed for i in s.values if s.pair(i) in new)
         if new and plain and s.first > begin and not CODE.search(s.skeleton):
             s.values = [i for i in s.values if s.pair(i) not in known_pairs]

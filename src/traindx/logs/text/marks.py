@@ -47,7 +47,7 @@ Label = TypeVar("Label")
 
 
 class Marks(Generic[Label]):
-    """Places of lines of known skeletons, with what each skeleton says."""
+    """Places of lines of known skeletons, with the meaning of each skeleton."""
 
     def __init__(self, bones: Mapping[bytes, Label]) -> None:
         self._patterns = [(pattern(bone, set()), label) for bone, label in bones.items()]
@@ -114,12 +114,12 @@ class Signs:
         begin = piece.rfind(b"\n", 0, at) + 1
         above = piece[piece.rfind(b"\n", 0, max(begin - 1, 0)) + 1 : begin]
         block = piece[begin : begin + _TRACEBACK_LONGEST].split(b"\n")
-        found, count = parsed([text(line) for line in block])
+        traceback, count = parsed([text(line) for line in block])
         end = max(begin + sum(len(line) + 1 for line in block[:count]), at + 1)
-        if found is None:
+        if traceback is None:
             self._add(Sign(base + at, "exception", _line_at(piece, at)))
-        elif found.kind not in NO_CRASH and not above.startswith(b"Exception ignored in"):
-            self._add(Sign(base + at, "exception", found.line[:300], found.data()))
+        elif traceback.kind not in NO_CRASH and not above.startswith(b"Exception ignored in"):
+            self._add(Sign(base + at, "exception", traceback.line[:300], traceback.data()))
         return end
 
 

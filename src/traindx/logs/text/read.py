@@ -44,9 +44,9 @@ def logs_of(file: File) -> list[Log]:
     residue: list[bytes] | None = [] if _large(file) else None
     lines = _scan(file, shapes, [splits, signs, titles, stamps], residue)
     if residue:
-        more = learn(Sample(b"\n" + b"\n".join(residue) + b"\n"), shapes)
-        if more:
-            lines += _scan(file, more, [], None)
+        further_shapes = learn(Sample(b"\n" + b"\n".join(residue) + b"\n"), shapes)
+        if further_shapes:
+            lines += _scan(file, further_shapes, [], None)
     if not lines:
         raise Unreadable(_NO_METRIC)
     timeline = date_lines(lines, splits.marks(), titles.marks())
@@ -74,8 +74,8 @@ def _nothing(sample: bytes) -> str:
     """Why there is no run, with the last progress bar where one was printed."""
     bars = re.findall(rb"(\d{1,12})/(\d{1,12}) \[\d{1,4}:\d\d", sample)
     if bars:
-        done, total = bars[-1]
-        return f"only progress bars, the last at {int(done)} of {int(total)}; no metric was printed"
+        steps_done, total = bars[-1]
+        return f"only progress bars, the last at {int(steps_done)} of {int(total)}; no metric was printed"
     return _NO_METRIC
 
 

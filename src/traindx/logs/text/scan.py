@@ -84,7 +84,7 @@ def scan(
                 residue.append(line)
                 residue_bytes += len(line)
         base += len(piece)
-    return [one.lines() for one in growing if one.count]
+    return [growing_lines.lines() for growing_lines in growing if growing_lines.count]
 
 
 def _line_starts(piece: bytes) -> IntArray:
@@ -98,10 +98,10 @@ def _starts(piece: bytes, shape: LineShape, count: int, lines: IntArray, free: B
     """The offsets of the lines of a shape. When it takes every line that is left, no search is
     needed; a few of them are tried all the same."""
     if count == int(np.count_nonzero(free)):
-        left = lines[free]
-        tried = left[:: max(1, left.size // 16)].tolist()
-        if all(shape.regex.match(piece, at) for at in tried):
-            return left
+        free_lines = lines[free]
+        probe_lines = free_lines[:: max(1, free_lines.size // 16)].tolist()
+        if all(shape.regex.match(piece, at) for at in probe_lines):
+            return free_lines
     return np.fromiter((m.start() for m in shape.regex.finditer(piece)), np.int64, count)
 
 
@@ -128,11 +128,11 @@ def _scale(units: Iterable[bytes | tuple[bytes, ...]]) -> float | FloatArray:
 
 def _lines(piece: bytes, starts: IntArray) -> Iterator[bytes]:
     """Lines of no known shape, up to a budget."""
-    left = _RESIDUE_PER_PIECE
+    room = _RESIDUE_PER_PIECE
     for start in starts[:4000]:
         line = piece[start : piece.find(b"\n", start + 1)]
         if len(line) > 3:
             yield line
-            left -= len(line)
-            if left < 0:
+            room -= len(line)
+            if room < 0:
                 return

@@ -115,8 +115,8 @@ def _scores(shape: LineShape, probe: list[np.ndarray]) -> None:
 
 def _goes_along(data: np.ndarray, loss: np.ndarray) -> bool:
     """Whether numbers are of the size of a loss and rise and fall with it."""
-    both = np.isfinite(data) & np.isfinite(loss)
-    data, loss = data[both], loss[both]
+    where_both = np.isfinite(data) & np.isfinite(loss)
+    data, loss = data[where_both], loss[where_both]
     if data.size < 3 or not (data > 0).all() or not (loss > 0).all():
         return False
     alike = 1 / 3 <= float(np.median(data / loss)) <= 3

@@ -74,7 +74,7 @@ _PATTERNS = {
 }
 
 
-def pattern(skeleton: bytes, wanted: Set[int], units: Set[int] = frozenset()) -> re.Pattern[bytes]:
+def pattern(skeleton: bytes, slots: Set[int], units: Set[int] = frozenset()) -> re.Pattern[bytes]:
     """A pattern for lines of this skeleton that captures the wanted number slots.
 
     The time units behind the slots in `units` are captured after their number. The pattern starts
@@ -88,7 +88,7 @@ def pattern(skeleton: bytes, wanted: Set[int], units: Set[int] = frozenset()) ->
             slot += 1
             if at and _punctuation(parts[at - 1][-1:]):
                 out.append(rb"[ \t]*")
-            out.append(_CAPTURED if slot in wanted else _PASSED)
+            out.append(_CAPTURED if slot in slots else _PASSED)
             if at + 1 < len(parts) and _punctuation(parts[at + 1][:1]):
                 out.append(rb"[ \t]*")
         elif part == UNIT:

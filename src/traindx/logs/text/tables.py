@@ -29,8 +29,8 @@ def by_header(
     bone: bytes, slots: list[NumberSlot], where: list[int], lines: list[bytes], bones: list[bytes]
 ) -> list[HeadedRows]:
     """The rows of a shape, parted by the header above them: it may change within a log."""
-    own = sum(1 for s in slots if s.name and s.kind == "value")
-    if own > len(slots) // 2 or len(slots) < 2:
+    named_values = sum(1 for s in slots if s.name and s.kind == "value")
+    if named_values > len(slots) // 2 or len(slots) < 2:
         return [HeadedRows(b"", slots, where)]
     cells = _cells(bone)
     groups: dict[bytes, HeadedRows] = {}
@@ -41,7 +41,7 @@ def by_header(
             header = _header_above(at, cells, lines, bones)
             if header is not None:
                 above, names_of = header
-                fresh = HeadedRows(above, _named(names_of, cells, len(slots)), [])
+                fresh = HeadedRows(above, _named_slots(names_of, cells, len(slots)), [])
                 current = groups.setdefault(above, fresh)
         current.rows.append(at)
     return list(groups.values()) or [HeadedRows(b"", slots, where)]
@@ -87,8 +87,8 @@ def _header(line: bytes, upper: bytes = b"") -> list[str]:
         cells = [text(c) for c in plain.split()]
     if len(cells) < 2 or len(cells) > 200:
         return []
-    known = [c for c in cells if c and (counter_of(c) or names.understand(c).known)]
-    return cells if len(known) >= 2 and not any(_VALUE.search(c) for c in cells) else []
+    known_cells = [c for c in cells if c and (counter_of(c) or names.understand(c).known)]
+    return cells if len(known_cells) >= 2 and not any(_VALUE.search(c) for c in cells) else []
 
 
 def _fits(header: list[str], cells: list[bytes]) -> bool:
@@ -98,7 +98,7 @@ def _fits(header: list[str], cells: list[bytes]) -> bool:
     return n < len(cells) and cells[n - 1].endswith(b":")
 
 
-def _named(header: list[str], cells: list[bytes], count: int) -> list[NumberSlot]:
+def _named_slots(header: list[str], cells: list[bytes], count: int) -> list[NumberSlot]:
     slots: list[NumberSlot] = []
     for column, cell in enumerate(cells):
         for part in range(cell.count(NUMBER)):

@@ -46,7 +46,7 @@ def date_lines(
     lines: list[ShapeLines], marks: list[tuple[int, str]], headers: Sequence[tuple[int, bytes]] = ()
 ) -> Timeline:
     """Put every line on one axis."""
-    lines = [own for group in lines if (own := below_own_header(group, headers)).offsets.size]
+    lines = [own_lines for group in lines if (own_lines := below_own_header(group, headers)).offsets.size]
     _summaries_next_to_bars(lines)
     parts = [part for group in lines for part in by_split_and_rank(group, marks)]
     split_of_neighbours(parts)
@@ -97,16 +97,16 @@ def _leaders(parts: list[DatedLines]) -> list[DatedLines]:
     """The lines whose counter is trusted: those with the training's own measurements and a
     counter; where measurements have none, the lines that count most often."""
     train = [p for p in parts if p.split not in ("val", "test") and not p.suffix]
-    for some in (train, [p for p in parts if not p.suffix]):
+    for group in (train, [p for p in parts if not p.suffix]):
         measured = [
-            p for p in some if p.level != "none" and p.lines.shape.judged() and p.lines.offsets.size > 1
+            p for p in group if p.level != "none" and p.lines.shape.judged() and p.lines.offsets.size > 1
         ]
         if measured:
             return measured
-        counting = _of_best_counter([p for p in some if p.level != "none"])
+        counting = _of_best_counter([p for p in group if p.level != "none"])
         if counting:
-            most = max(p.lines.offsets.size for p in counting)
-            return [p for p in counting if p.lines.offsets.size >= 0.5 * most]
+            largest_size = max(p.lines.offsets.size for p in counting)
+            return [p for p in counting if p.lines.offsets.size >= 0.5 * largest_size]
     return []
 
 
@@ -128,10 +128,10 @@ def _track(parts: list[DatedLines], axis: Axis) -> tuple[IntArray, FloatArray]:
     counting = whole or leaders or [p for p in parts if p.level == level and not p.suffix]
     if not counting:
         return np.zeros(0, np.int64), np.zeros(0)
-    most = max(counting, key=lambda p: p.lines.offsets.size)
-    alone = sum(p.lines.offsets.size for p in counting) <= 1.1 * most.lines.offsets.size
-    if alone and most.done is None and most.keep.all() and np.isfinite(most.steps).all():
-        return most.lines.offsets, most.steps
+    largest = max(counting, key=lambda p: p.lines.offsets.size)
+    alone = sum(p.lines.offsets.size for p in counting) <= 1.1 * largest.lines.offsets.size
+    if alone and largest.done is None and largest.keep.all() and np.isfinite(largest.steps).all():
+        return largest.lines.offsets, largest.steps
     offsets = np.concatenate([p.lines.offsets for p in counting])
     steps = np.concatenate([np.ceil(p.steps) if p.done is not None else p.steps for p in counting])
     ok = np.isfinite(steps) & np.concatenate([p.keep for p in counting])
@@ -144,9 +144,9 @@ def _inherit(part: DatedLines, axis: Axis, offsets: IntArray, steps: FloatArray)
     level = "epoch" if axis == "epoch" else "step"
     if part.level == level or not offsets.size:
         return
-    own = part.lines.offsets
-    following = part.level == "none" and bool(own.size) and own[0] < offsets[0]
-    part.steps = at(own, (offsets, steps), following=following)
+    part_offsets = part.lines.offsets
+    following = part.level == "none" and bool(part_offsets.size) and part_offsets[0] < offsets[0]
+    part.steps = at(part_offsets, (offsets, steps), following=following)
 
 
 def _scopes(parts: list[DatedLines], axis: Axis) -> None:
@@ -208,15 +208,15 @@ def values_of(
     low, high = np.searchsorted(part.lines.offsets, (within.begin, within.end)).tolist()
     rows = slice(low, high)
     offsets, steps, values = part.lines.offsets[rows], part.steps[rows], part.lines.columns[slot][rows]
-    done = part.done[rows] if part.done is not None else None
+    is_complete = part.done[rows] if part.done is not None else None
     ok = present(values) & part.keep[rows]
     if part.level != "none" or np.isfinite(steps).any():
         ok &= np.isfinite(steps)
     for offset, step, _ in within.resumes:
         ok &= ~((offsets < offset) & (steps >= step))
     if ok.all():
-        return offsets, steps, values, done
-    return offsets[ok], steps[ok], values[ok], done[ok] if done is not None else None
+        return offsets, steps, values, is_complete
+    return offsets[ok], steps[ok], values[ok], is_complete[ok] if is_complete is not None else None
 
 
 def metric_key(name: str, split: str) -> tuple[str, str]:

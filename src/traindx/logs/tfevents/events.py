@@ -107,11 +107,11 @@ class Decoder:
             if event.kind not in ("summary", "version", ""):
                 self.others[event.kind] += 1
         if extra:
-            more = np.array(extra, dtype=np.int64).T
+            extra_columns = np.array(extra, dtype=np.int64).T
             values = Values(
                 *(
                     np.concatenate(pair)
-                    for pair in zip((values.event, values.start, values.size), more, strict=True)
+                    for pair in zip((values.event, values.start, values.size), extra_columns, strict=True)
                 )
             )
         if values.event.size > 1 and (np.diff(values.event) < 0).any():
@@ -129,50 +129,50 @@ class Decoder:
         tags = np.full(values.start.size, -1, dtype=np.int64)
         numbers = np.zeros(values.start.size)
         keys = keys_of(raw, values)
-        left = self._match(raw, values, keys, np.arange(values.start.size), tags, numbers)
+        unmatched = self._match(raw, values, keys, np.arange(values.start.size), tags, numbers)
         for _ in range(2):
-            if not left.size:
+            if not unmatched.size:
                 return tags, numbers
-            known = len(self.templates.rows)
-            first = np.unique(keys[left], return_index=True)[1]
-            for at in left[np.sort(first)].tolist():
+            template_count = len(self.templates.rows)
+            first = np.unique(keys[unmatched], return_index=True)[1]
+            for at in unmatched[np.sort(first)].tolist():
                 self._walk(raw, values, keys, at, tags, numbers)
-            left = np.delete(left, first)
-            if len(self.templates.rows) > known:
+            unmatched = np.delete(unmatched, first)
+            if len(self.templates.rows) > template_count:
                 self.templates.settle()
-                left = self._match(raw, values, keys, left, tags, numbers)
-        for at in left.tolist():
+                unmatched = self._match(raw, values, keys, unmatched, tags, numbers)
+        for at in unmatched.tolist():
             self._walk(raw, values, keys, at, tags, numbers)
         return tags, numbers
 
     def _match(
-        self, raw: bytes, values: Values, keys: UInts, which: IntArray, tags: IntArray, numbers: FloatArray
+        self, raw: bytes, values: Values, keys: UInts, indices: IntArray, tags: IntArray, numbers: FloatArray
     ) -> IntArray:
         """Read the values whose layout is known; return those whose layout is not."""
-        known = self.templates
-        if not known.rows or not which.size:
-            return which
-        every = which.size == tags.size
-        start, size = (values.start, values.size) if every else (values.start[which], values.size[which])
-        rows = known.slots[(keys if every else keys[which]) >> u64(64 - _SLOT_BITS)]
-        same = (rows >= 0) & (known.size[rows] == size)
+        templates = self.templates
+        if not templates.rows or not indices.size:
+            return indices
+        is_all = indices.size == tags.size
+        start, size = (values.start, values.size) if is_all else (values.start[indices], values.size[indices])
+        rows = templates.slots[(keys if is_all else keys[indices]) >> u64(64 - _SLOT_BITS)]
+        is_match = (rows >= 0) & (templates.size[rows] == size)
         eights = cast(UInts, view(raw, "<u8"))
-        longest = int(known.size[rows[same]].max(initial=0))
+        longest = int(templates.size[rows[is_match]].max(initial=0))
         for j in range(-(-longest // 8)):
             # beyond a template's end its mask is 0, so whatever is read there counts for nothing
             at = np.minimum(start + 8 * j, eights.size - 1) if j else start
-            same &= (eights[at] & known.masks[j][rows]) == known.words[j][rows]
-        done = bool(same.all())
-        if not done:
-            rows, start, matched = rows[same], start[same], which[same]
+            is_match &= (eights[at] & templates.masks[j][rows]) == templates.words[j][rows]
+        is_all_matched = bool(is_match.all())
+        if not is_all_matched:
+            rows, start, matched = rows[is_match], start[is_match], indices[is_match]
         else:
-            matched = which
-        got = self._gather(raw, start + known.place[rows], rows)
-        if done and every:
-            tags[:], numbers[:] = known.tag[rows], got
-            return which[:0]
-        tags[matched], numbers[matched] = known.tag[rows], got
-        return cast("IntArray", which[~same])
+            matched = indices
+        gathered = self._gather(raw, start + templates.place[rows], rows)
+        if is_all_matched and is_all:
+            tags[:], numbers[:] = templates.tag[rows], gathered
+            return indices[:0]
+        tags[matched], numbers[matched] = templates.tag[rows], gathered
+        return cast("IntArray", indices[~is_match])
 
     def _gather(self, raw: bytes, places: IntArray, rows: npt.NDArray[np.int32]) -> FloatArray:
         """The numbers at the places, each of its template's type."""
@@ -226,8 +226,8 @@ class Decoder:
 
     def scalars(self) -> Scalars:
         """All that was collected."""
-        none = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
-        tags, steps, times, values = zip(*(self.parts or [none]), strict=True)
+        empty = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
+        tags, steps, times, values = zip(*(self.parts or [empty]), strict=True)
         # 16 bits sort quickly
         narrow = np.uint16 if len(self.ids) < 1 << 16 else np.int32
         tag: npt.NDArray[Any] = np.concatenate(tags).astype(narrow)

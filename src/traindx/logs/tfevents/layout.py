@@ -92,8 +92,8 @@ def _values(eights: UInts, event: IntArray, at: IntArray, end: IntArray, plain: 
         parts = zip(*((r.event, r.start, r.size) for r in rounds), strict=True)
         values = Values(*(np.concatenate(part) for part in parts))
     else:
-        none = np.zeros(0, dtype=np.int64)
-        return Values(none, none, none)
+        empty = np.zeros(0, dtype=np.int64)
+        return Values(empty, empty, empty)
     whole = plain[values.event]
     if not whole.all():
         values = Values(values.event[whole], values.start[whole], values.size[whole])

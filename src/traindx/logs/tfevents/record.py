@@ -206,8 +206,8 @@ def _headers(raw: bytes, size: int) -> tuple[IntArray, IntArray]:
     if not medium.any():
         return heads, lengths
     longer, full = longer[medium], full[medium]
-    distinct, which = np.unique(full, return_inverse=True)
-    good = crcs[longer + 8] == np.array([size_crc(int(n)) for n in distinct], dtype=np.uint32)[which]
+    distinct, inverse = np.unique(full, return_inverse=True)
+    good = crcs[longer + 8] == np.array([size_crc(int(n)) for n in distinct], dtype=np.uint32)[inverse]
     heads = np.concatenate((heads, longer[good]))
     lengths = np.concatenate((lengths, full[good].astype(np.int64)))
     order = np.argsort(heads, kind="stable")

@@ -104,9 +104,9 @@ def _parts(tracks: Tracks) -> list[LoggedTraining]:
         edges = [0, *(_edge(track, low, high) for low, high in bounds), track.steps.size]
         for part, low, high in zip(parts, edges[:-1], edges[1:], strict=True):
             piece = track.only(slice(low, high))
-            own = segments(piece.steps) if part.events else []
-            if len(own) == 1:
-                piece = piece.only(own[0].rows)
+            own_segments = segments(piece.steps) if part.events else []
+            if len(own_segments) == 1:
+                piece = piece.only(own_segments[0].rows)
             if piece.steps.size:
                 part.tracks[tag] = piece
     return [part for part in parts if part.tracks]
@@ -137,28 +137,28 @@ def _one_count(tracks: Tracks) -> Tracks:
     from_start = np.abs(main.values[falls] - main.values[0])
     if not (jump < from_start).sum() > 0.5 * falls.size:
         return tracks
-    joined: Tracks = {}
+    joined_tracks: Tracks = {}
     for tag, track in tracks.items():
-        own = np.concatenate(([0], np.cumsum(np.diff(track.steps) < 0)))
-        again = abs(int(own[-1]) - falls.size) <= 1
-        steps = track.steps + own * length if again else track.steps
-        joined[tag] = Track(steps, track.values, track.times, track.order)
-    return joined
+        restarts = np.concatenate(([0], np.cumsum(np.diff(track.steps) < 0)))
+        again = abs(int(restarts[-1]) - falls.size) <= 1
+        steps = track.steps + restarts * length if again else track.steps
+        joined_tracks[tag] = Track(steps, track.values, track.times, track.order)
+    return joined_tracks
 
 
 def _continue(old: LoggedTraining, new: LoggedTraining) -> bool:
     """Add a later file to a training; False when it is another training."""
     common = [tag for tag in new.tracks if tag in old.tracks]
-    tried = [tag for tag in common if old.tracks[tag].steps.size > 1] or common
+    tags = [tag for tag in common if old.tracks[tag].steps.size > 1] or common
     again = resumed = 0
-    for tag in tried:
+    for tag in tags:
         first, before = new.tracks[tag].steps[0], old.tracks[tag].steps
         again += bool(first <= before.min())
         resumed += bool(before.min() < first < before.max())
-    if tried and again > 0.5 * len(tried):
+    if tags and again > 0.5 * len(tags):
         return False
     if resumed:
-        _supersede(old, new, tried)
+        _supersede(old, new, tags)
     offset = 1 + max(int(t.order[-1]) for t in old.tracks.values())
     for tag, track in new.tracks.items():
         track.order = track.order + offset
@@ -178,9 +178,9 @@ def _continue(old: LoggedTraining, new: LoggedTraining) -> bool:
     return True
 
 
-def _supersede(old: LoggedTraining, new: LoggedTraining, tried: list[str]) -> None:
+def _supersede(old: LoggedTraining, new: LoggedTraining, tags: list[str]) -> None:
     """Drop what had been logged after the checkpoint from which the new file continues."""
-    main = _main({tag: old.tracks[tag] for tag in tried})
+    main = _main({tag: old.tracks[tag] for tag in tags})
     point, peak = float(new.tracks[main].steps[0]), float(old.tracks[main].steps.max())
     dropped = 0
     for tag, track in list(old.tracks.items()):

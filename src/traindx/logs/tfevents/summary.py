@@ -158,7 +158,7 @@ def _tensor(raw: bytes, where: WireField, value: SummaryValue) -> None:
     if content is not None and content.end > content.start:
         numbers = _content(raw, content, dtype)
     else:
-        numbers = [each for f in repeated for each in _elements(raw, f, _REPEATED[f.id], dtype)]
+        numbers = [element for f in repeated for element in _elements(raw, f, _REPEATED[f.id], dtype)]
     if len(numbers) == 1:
         value.kind = "scalar"
         value.number, value.slot = numbers[0]

@@ -117,7 +117,7 @@ class StepSampler:
 
     def look_ahead(self, grad_fn: Node | None) -> None:
         """Before the first backward: whether attention sees the tokens that are to be predicted."""
-        if self.taken or grad_fn is None or self._target is None:
+        if self.sample_count or grad_fn is None or self._target is None:
             return
         attention = lookahead(grad_fn, self._target)
         if attention is not None:

@@ -21,7 +21,7 @@ from traindx.report.marks import finding_marks, lr_marks
 from traindx.report.measured import case_of
 from traindx.report.panels import marked, panels_like, span
 from traindx.report.runs_json import numbers
-from traindx.report.text import count, short
+from traindx.report.text import count, short, value_text
 from traindx.report.to_terminal import lines
 
 SCHEMA = "traindx/brief/1"
@@ -66,7 +66,7 @@ def _kinds(brief: Brief, fact: BriefFact) -> Iterator[str]:
 def fact_dict(brief: Brief, number: int) -> dict[str, Any]:
     """One fact with all points of its series and all rows of its table."""
     fact = brief.at(number)
-    known: dict[str, Any] = encoded(
+    document: dict[str, Any] = encoded(
         {
             "schema": SCHEMA_OF_ONE,
             "traindx": __version__,
@@ -80,18 +80,23 @@ def fact_dict(brief: Brief, number: int) -> dict[str, Any]:
         }
     )
     series = [
-        {"name": one.name, "axis": one.axis, "steps": numbers(one.steps), "values": numbers(one.values)}
-        for one in _series(brief, fact)
+        {
+            "name": curve.name,
+            "axis": curve.axis,
+            "steps": numbers(curve.steps),
+            "values": numbers(curve.values),
+        }
+        for curve in _series(brief, fact)
     ]
-    return {**known, "series": series}
+    return {**document, "series": series}
 
 
 def _finding(fact: BriefFact) -> dict[str, Any] | None:
     finding = fact.finding
     if finding is None:
         return None
-    known = ("id", "symptom", "severity", "step", "end", "strength", "numbers", "marks", "thresholds")
-    return {name: getattr(finding, name) for name in known}
+    names = ("id", "symptom", "severity", "step", "end", "strength", "numbers", "marks", "thresholds")
+    return {name: getattr(finding, name) for name in names}
 
 
 def _table(table: DocumentTable | None) -> dict[str, Any] | None:
@@ -111,7 +116,7 @@ def _blocks(brief: Brief, fact: BriefFact) -> Iterator[Block]:
     if fact.finding is not None:
         values = [("severity", fact.finding.severity), *fact.finding.numbers.items()]
         values += [(f"threshold {name}", value) for name, value in fact.finding.thresholds.items()]
-        rows = tuple((name.replace("_", " "), _shown(value)) for name, value in values)
+        rows = tuple((name.replace("_", " "), value_text(value)) for name, value in values)
         yield DocumentTable((TableColumn(""), TableColumn("", wrap=True)), rows)
         yield Text(f"traindx explain {fact.finding.id}")
     if fact.table is not None:
@@ -120,43 +125,40 @@ def _blocks(brief: Brief, fact: BriefFact) -> Iterator[Block]:
         yield _points(group)
 
 
-def _shown(value: object) -> str:
-    return short(value) if isinstance(value, float) else str(value)
-
-
 def _series(brief: Brief, fact: BriefFact) -> list[Series]:
     if brief.diagnosis is None:
         return []
-    every = brief.diagnosis.run.series
-    return [every[name] for name in fact.series if name in every and len(every[name])]
+    curves = brief.diagnosis.run.series
+    return [curves[name] for name in fact.series if name in curves and len(curves[name])]
 
 
 def _by_steps(series: Sequence[Series]) -> list[list[Series]]:
-    """Series of the same steps stand beside each other."""
+    """Groups of series with the same steps."""
     groups: list[list[Series]] = []
-    for one in series:
+    for curve in series:
         for group in groups:
-            if group[0].axis == one.axis and np.array_equal(group[0].steps, one.steps):
-                group.append(one)
+            if group[0].axis == curve.axis and np.array_equal(group[0].steps, curve.steps):
+                group.append(curve)
                 break
         else:
-            groups.append([one])
+            groups.append([curve])
     return groups
 
 
 def _points(group: Sequence[Series]) -> DocumentTable:
     first = group[0]
     steps = np.unique(
-        np.concatenate([thinned(one.steps, one.values, _POINTS_SHOWN)[0] for one in group])
+        np.concatenate([thinned(curve.steps, curve.values, _POINTS_SHOWN)[0] for curve in group])
         if len(first) > _POINTS_SHOWN
         else first.steps
     )
     at = np.searchsorted(first.steps, steps)
     rows = tuple(
-        (short(float(first.steps[i])), *(short(float(one.values[i])) for one in group)) for i in at.tolist()
+        (short(float(first.steps[i])), *(short(float(curve.values[i])) for curve in group))
+        for i in at.tolist()
     )
-    left = f" ({len(rows)} of {count(len(first), 'point')})" if len(rows) < len(first) else ""
-    heads = (f"{first.axis}{left}", *(one.name for one in group))
+    extent = f" ({len(rows)} of {count(len(first), 'point')})" if len(rows) < len(first) else ""
+    heads = (f"{first.axis}{extent}", *(curve.name for curve in group))
     return DocumentTable(tuple(TableColumn(head, "right") for head in heads), rows)
 
 
@@ -168,7 +170,7 @@ def fact_charts(brief: Brief, number: int) -> tuple[Drawing, ...]:
     case = case_of(diagnosis.run)
     if fact.picture:
         return tuple(part.drawing for part in inside_parts(case).get(fact.picture, ()))
-    panels = panels_like(case, [one.name for one in _series(brief, fact)])
+    panels = panels_like(case, [curve.name for curve in _series(brief, fact)])
     if not panels:
         return ()
     marks = [*finding_marks(case, fact.finding)] if fact.finding is not None else []

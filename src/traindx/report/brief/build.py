@@ -24,9 +24,9 @@ def brief_of(diagnoses: Sequence[Diagnosis], path: str, tokens: int = TOKENS) ->
     if len(diagnoses) == 1:
         return Brief(_facts(diagnoses[0]), path, tokens, diagnoses[0])
     ordered = worst_first(diagnoses)
-    if of_one_script([one.run for one in diagnoses]):
-        others = BriefFact("trainings", f"{tally(ordered)}; this is the worst", 9)
-        return Brief((*_facts(ordered[0]), others), path, tokens, ordered[0])
+    if of_one_script([diagnosis.run for diagnosis in diagnoses]):
+        trainings = BriefFact("trainings", f"{tally(ordered)}; this is the worst", 9)
+        return Brief((*_facts(ordered[0]), trainings), path, tokens, ordered[0])
     runs = tuple(_run(diagnosis, path) for diagnosis in ordered)
     return Brief((BriefFact("runs", tally(ordered), 10), *runs), path, tokens)
 

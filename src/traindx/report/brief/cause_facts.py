@@ -12,11 +12,10 @@ from traindx.evidence.case import Case
 from traindx.report.answer import next_command, strongest
 from traindx.report.brief.facts import BriefFact
 from traindx.report.brief.task_facts import program_of, table
+from traindx.report.coverage_words import blind_spots, checks_run
 from traindx.report.places import from_here, place_text, places_text
 from traindx.report.text import percent, short, visible
 from traindx.report.wording import (
-    blind_spots,
-    checks_run,
     further_signs,
     happening,
     leading,
@@ -30,18 +29,20 @@ _NEEDS_SHOWN = 4
 
 
 def finding_facts(diagnosis: Diagnosis) -> Iterator[BriefFact]:
-    """What detectors found: of the problems first, then signs, what says most first."""
-    seen: set[str] = set()
+    """The findings of the detectors: those of problems first, then signs, the strongest evidence first."""
+    texts: set[str] = set()
     grave = {id(problem) for problem in shown_problems(diagnosis)}
     ordered = sorted(diagnosis.problems, key=lambda problem: id(problem) not in grave)
-    found = [(one, 8 if id(problem) in grave else 5) for problem in ordered for one in problem.findings]
+    findings = [
+        (finding, 8 if id(problem) in grave else 5) for problem in ordered for finding in problem.findings
+    ]
     likely = [(cause, problem) for problem in ordered for cause in problem.hypotheses[:2]]
     evidence = {item.finding for cause, problem in likely for item in strongest(cause, problem)}
     signs = [sign for sign in diagnosis.signs if sign.id in evidence]
     signs += [sign for sign in further_signs(diagnosis) if sign.id not in evidence]
-    for finding, keep in [*found, *((sign, 8 if sign.id in evidence else 4) for sign in signs)]:
-        if finding.text not in seen:
-            seen.add(finding.text)
+    for finding, keep in [*findings, *((sign, 8 if sign.id in evidence else 4) for sign in signs)]:
+        if finding.text not in texts:
+            texts.add(finding.text)
             yield _finding(finding, keep)
 
 
@@ -67,7 +68,7 @@ def experiment_facts(case: Case) -> Iterator[BriefFact]:
 
 
 def blind_facts(case: Case, diagnosis: Diagnosis) -> Iterator[BriefFact]:
-    """What was not measured, each with the one command that would."""
+    """What was not measured, each with the command that measures it."""
     program, recorded = program_of(case), case.inside.recorded
     script = program or "SCRIPT"
     if not recorded:
@@ -83,9 +84,9 @@ def blind_facts(case: Case, diagnosis: Diagnosis) -> Iterator[BriefFact]:
     blind = blind_spots(diagnosis.coverage)
     if blind:
         rows = [(need, len(checks), ", ".join(checks)) for need, checks in blind]
-        most = [(len(checks), visible(need.partition(" (")[0], 60)) for need, checks in blind]
-        shown = "; ".join(f"{number} need {need}" for number, need in most[:_NEEDS_SHOWN])
-        text = f"{checks_run(diagnosis.coverage)}; {shown}"
+        counts = [(len(checks), visible(need.partition(" (")[0], 60)) for need, checks in blind]
+        needs = "; ".join(f"{number} need {need}" for number, need in counts[:_NEEDS_SHOWN])
+        text = f"{checks_run(diagnosis.coverage)}; {needs}"
         yield BriefFact("checks", text, 6, table=table(("need", "checks", "which"), rows))
 
 
@@ -97,7 +98,9 @@ def cause_facts(diagnosis: Diagnosis, handles: Mapping[str, str]) -> Iterator[Br
     if diagnosis.verdict != "problem":
         words = {"healthy": "healthy: no check found anything to act on"}
         why = words.get(diagnosis.verdict, "no verdict: too little evidence")
-        yield BriefFact("verdict", why, 10, table=table(("reason",), [(one,) for one in diagnosis.reasons]))
+        yield BriefFact(
+            "verdict", why, 10, table=table(("reason",), [(reason,) for reason in diagnosis.reasons])
+        )
     problems = shown_problems(diagnosis)
     for problem in minor(diagnosis):
         yield replace(_causes(problem, diagnosis, handles), label=f"note {problem.symptom}", keep=5)
@@ -107,7 +110,7 @@ def cause_facts(diagnosis: Diagnosis, handles: Mapping[str, str]) -> Iterator[Br
         if first is not None and first.fixes:
             fix = first.fixes[0]
             settings = ", ".join(f"{key} = {value}" for key, value in fix.config.items())
-            rows = [(one.remedy, one.summary) for one in first.fixes]
+            rows = [(fix.remedy, fix.summary) for fix in first.fixes]
             text = fix.summary.rstrip(".") + (f" ({settings})" if settings else "")
             yield BriefFact("to try", text, 7, table=table(("remedy", "what to do"), rows))
     if problems and (command := next_command(diagnosis, problems[0])):
@@ -115,17 +118,20 @@ def cause_facts(diagnosis: Diagnosis, handles: Mapping[str, str]) -> Iterator[Br
 
 
 def _causes(problem: Problem, diagnosis: Diagnosis, handles: Mapping[str, str]) -> BriefFact:
-    ranked = [one for one in problem.hypotheses if one.confidence >= _LIKELY] or list(problem.hypotheses[:1])
-    shown = "; ".join(_cause(one, problem, handles) for one in ranked[:_CAUSES_SHOWN])
-    known = " (by how common they are: no finding speaks for one)" if leading(problem) is None else ""
+    ranked = [cause for cause in problem.hypotheses if cause.confidence >= _LIKELY] or list(
+        problem.hypotheses[:1]
+    )
+    causes = "; ".join(_cause(cause, problem, handles) for cause in ranked[:_CAUSES_SHOWN])
+    basis = " (by how common they are: no finding speaks for one)" if leading(problem) is None else ""
     rest = f"; unknown {percent(problem.rest)}" if problem.rest >= _LIKELY else ""
     happened = f"{problem.severity}, {happening(problem, diagnosis.run)}"
-    text = f"{happened}: {shown or 'no known cause fits'}{known}{rest}"
+    text = f"{happened}: {causes or 'no known cause fits'}{basis}{rest}"
     rows = [
-        (one.cause, short(one.confidence), place_text(one.place), one.confirm) for one in problem.hypotheses
+        (cause.cause, short(cause.confidence), place_text(cause.place), cause.confirm)
+        for cause in problem.hypotheses
     ]
     heads = ("cause", "confidence", "place", "how to confirm")
-    series = tuple(dict.fromkeys(one.series for one in problem.findings if one.series))
+    series = tuple(dict.fromkeys(finding.series for finding in problem.findings if finding.series))
     return BriefFact(f"problem {problem.symptom}", text, 10, series, table(heads, rows))
 
 
@@ -142,4 +148,4 @@ def _quoted(case: Case) -> str:
 
 def _checked_files(diagnosis: Diagnosis) -> bool:
     """Whether checks of the files that the training read were made."""
-    return any(one.check.startswith("file_") and one.status == "ran" for one in diagnosis.coverage)
+    return any(check.check.startswith("file_") and check.status == "ran" for check in diagnosis.coverage)

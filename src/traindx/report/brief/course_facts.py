@@ -16,7 +16,7 @@ from traindx.evidence.sampled import late, part, sampled
 from traindx.report.brief.facts import BriefFact
 from traindx.report.brief.task_facts import table
 from traindx.report.marks import lr_marks
-from traindx.report.text import count, percent, short, visible
+from traindx.report.text import count, percent, rounded, short, visible
 
 _SCORES_MOST = 6
 _EVENTS_MOST = 4
@@ -43,11 +43,11 @@ def course_facts(case: Case) -> Iterator[BriefFact]:
 
 def _scores(case: Case, main: list[Curve]) -> list[Curve]:
     """Further curves that have a goal, validation first: scores, rewards, parts of the loss."""
-    shown = {curve.name for curve in main}
-    names = [name for name in case.names if name not in shown and not is_secondary(name)]
-    found = [case.curve(name) for name in names if not name.endswith(_ABOUT_TIME)]
-    aimed = [one for one in found if one is not None and len(one) and one.goal != "none"]
-    return sorted(aimed, key=lambda one: not one.name.startswith(("val/", "test/")))
+    main_names = {curve.name for curve in main}
+    names = [name for name in case.names if name not in main_names and not is_secondary(name)]
+    curves = [case.curve(name) for name in names if not name.endswith(_ABOUT_TIME)]
+    aimed = [curve for curve in curves if curve is not None and len(curve) and curve.goal != "none"]
+    return sorted(aimed, key=lambda curve: not curve.name.startswith(("val/", "test/")))
 
 
 def _ends(curve: Curve) -> str:
@@ -62,21 +62,21 @@ def _ends(curve: Curve) -> str:
         step, best = curve.best_point
         text += f", best {short(best)} at {place(curve.axis, step, whole=whole)}"
     broken = f", {curve.broken:,} NaN or Inf" if curve.broken else ""
-    noise = f", noise {short(float(f'{curve.noise:.2g}'))}" if len(curve) >= _NOISE_FROM else ""
+    noise = f", noise {rounded(curve.noise)}" if len(curve) >= _NOISE_FROM else ""
     return f"{text}; {count(len(curve), 'point')}{broken}{noise}"
 
 
 def _level(case: Case) -> Iterator[BriefFact]:
-    """What is left of the loss of a constant answer, on both sides."""
+    """The final losses as a share of a constant answer's loss, for training and validation."""
     level = case.task.constant_loss
     if not level:
         return
     sides = (("training", case.loss), ("validation", case.val_loss))
-    known = [(name, curve) for name, curve in sides if curve is not None and len(curve)]
-    parts = [f"{name} {share_text(curve.tail / level)}" for name, curve in known]
+    curves = [(name, curve) for name, curve in sides if curve is not None and len(curve)]
+    parts = [f"{name} {share_text(curve.tail / level)}" for name, curve in curves]
     if parts:
         text = f"share of a constant answer's loss that is left at the end: {', '.join(parts)}"
-        yield BriefFact("level", text, 9, tuple(curve.name for _, curve in known))
+        yield BriefFact("level", text, 9, tuple(curve.name for _, curve in curves))
 
 
 def _simple(case: Case) -> Iterator[BriefFact]:
@@ -85,14 +85,14 @@ def _simple(case: Case) -> Iterator[BriefFact]:
     reached, chance, samples = (number(relation, key) for key in ("told", "by_chance", "samples"))
     if reached is None:
         return
-    what = "right answers" if number(relation, "classes") else "explained variance"
-    text = f"a line or neighbours reach {percent(reached)} {what} on recorded samples not seen"
+    measure = "right answers" if number(relation, "classes") else "explained variance"
+    text = f"a line or neighbours reach {percent(reached)} {measure} on recorded samples not seen"
     if samples:
         text += f" ({samples:,.0f} recorded)"
     text += f", by chance {percent(chance)}" if chance is not None else ""
-    own, names = case.level.against_simple, ("output/right_share", "output/explained")
-    if own is not None:
-        text += f"; the model {percent(own.reached)}"
+    model, names = case.level.against_simple, ("output/right_share", "output/explained")
+    if model is not None:
+        text += f"; the model {percent(model.reached)}"
     elif (right := sampled(case, names[not number(relation, "classes")])) is not None:
         text += f"; the model {percent(late(right))} of its training batches"
     alone, feature = number(relation, "alone"), number(relation, "feature")
@@ -103,7 +103,7 @@ def _simple(case: Case) -> Iterator[BriefFact]:
 
 
 def _turns(case: Case) -> Iterator[BriefFact]:
-    """Where the losses came down, stood still, rose again, or broke."""
+    """Where the losses fell, stopped falling, rose again, or became NaN or Inf."""
     for curve in (case.loss, case.val_loss):
         if curve is None or not len(curve.series):
             continue
@@ -167,10 +167,10 @@ def _events(case: Case) -> Iterator[BriefFact]:
     """What happened, each kind once."""
     kinds = dict.fromkeys(event.kind for event in case.run.events)
     for kind in list(kinds)[:_EVENTS_MOST]:
-        same = [event for event in case.run.events if event.kind == kind]
-        steps = [event.step for event in same if event.step is not None]
+        events = [event for event in case.run.events if event.kind == kind]
+        steps = [event.step for event in events if event.step is not None]
         at = f" at {place(case.run.axis, steps[0])}" if steps else ""
-        times = f"{len(same):,} times, first" if len(same) > 1 else "once"
-        rows = [(event.step, event.text) for event in same]
-        text = f"{times}{at}: {visible(same[0].text, 160)}"
+        times = f"{len(events):,} times, first" if len(events) > 1 else "once"
+        rows = [(event.step, event.text) for event in events]
+        text = f"{times}{at}: {visible(events[0].text, 160)}"
         yield BriefFact(f"event {kind}", text, 7, table=table((case.run.axis, "text"), rows))

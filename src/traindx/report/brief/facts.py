@@ -86,18 +86,19 @@ class Brief:
 
     def lines(self) -> list[str]:
         """What fits, and a last line that counts what does not."""
-        every = [(f"{handle} {fact.line}", fact.keep) for handle, fact in self.items()]
-        kept = _fitting([line for line, _ in every], [keep for _, keep in every], self.tokens)
-        if len(kept) == len(every):
-            return [line for line, _ in every]
-        gone = [self.handle(at + 1) for at in range(len(every)) if at not in kept]
-        named = ", ".join(gone[:_NAMED_MOST]) + (", ..." if len(gone) > _NAMED_MOST else "")
-        last = f"{count(len(gone), 'fact')} left out for lack of tokens ({named}): {self._more(every)}"
-        return [*(every[at][0] for at in sorted(kept)), last]
+        ranked_lines = [(f"{handle} {fact.line}", fact.keep) for handle, fact in self.items()]
+        places = _fitting([line for line, _ in ranked_lines], [keep for _, keep in ranked_lines], self.tokens)
+        if len(places) == len(ranked_lines):
+            return [line for line, _ in ranked_lines]
+        omitted = [self.handle(at + 1) for at in range(len(ranked_lines)) if at not in places]
+        handles = ", ".join(omitted[:_NAMED_MOST]) + (", ..." if len(omitted) > _NAMED_MOST else "")
+        left_out = f"{count(len(omitted), 'fact')} left out for lack of tokens ({handles})"
+        last = f"{left_out}: {self._more(ranked_lines)}"
+        return [*(ranked_lines[at][0] for at in sorted(places)), last]
 
-    def _more(self, every: Sequence[tuple[str, int]]) -> str:
+    def _more(self, ranked_lines: Sequence[tuple[str, int]]) -> str:
         """How to get the rest."""
-        needed = sum(estimated_tokens(line) + 1 for line, _ in every)
+        needed = sum(estimated_tokens(line) + 1 for line, _ in ranked_lines)
         if self.within is not None:
             return "'traindx show' with a handle shows each."
         return f"--tokens {math.ceil(needed / 100) * 100} shows them, 'traindx show' with a handle each."
@@ -119,10 +120,10 @@ def _fitting(lines: Sequence[str], keeps: Sequence[int], tokens: int) -> set[int
     costs = [estimated_tokens(line) + 1 for line in lines]
     if sum(costs) <= tokens:
         return set(range(len(lines)))
-    left = tokens - 60  # the last line
-    kept: set[int] = set()
+    room = tokens - 60  # the last line
+    places: set[int] = set()
     for at in sorted(range(len(lines)), key=lambda at: (-keeps[at], at)):
-        if costs[at] <= left or not kept:
-            kept.add(at)
-            left -= costs[at]
-    return kept
+        if costs[at] <= room or not places:
+            places.add(at)
+            room -= costs[at]
+    return places

@@ -13,9 +13,9 @@ from traindx.evidence.sampled import part
 from traindx.report.brief.facts import BriefFact
 from traindx.report.brief.task_facts import table
 from traindx.report.document import DocumentTable
-from traindx.report.grids import Grid, grid, layer_names, matrices
+from traindx.report.grids import Grid, defects, grid, layer_names, matrix_levels, most_at_the_end
 from traindx.report.inside import USUAL
-from traindx.report.text import count, percent, short
+from traindx.report.text import count, percent, rounded, short
 from traindx.report.times import PARTS, spent, time_sentence
 
 _SHARES = {
@@ -27,7 +27,7 @@ _BATCHES = ("input/mean", "input/std", "target/mean", "target/std", "output/mean
 
 
 def inside_facts(case: Case) -> Iterator[BriefFact]:
-    """Nothing of a log that holds only curves."""
+    """No facts for a log that has only curves."""
     layers = _layer_table(case)
     yield from _range(case, "grad_norm", "layer gradients", "gradient_flow", layers)
     yield from _range(case, "update_ratio", "layer updates", "update_ratios", layers)
@@ -39,12 +39,12 @@ def inside_facts(case: Case) -> Iterator[BriefFact]:
 
 
 def _layer_table(case: Case) -> DocumentTable | None:
-    """Each layer with the medians of what was sampled of it."""
+    """Each layer with the medians of its sampled statistics."""
     grids = [grid(case, name) for name in ("grad_norm", "update_ratio", "weight_norm")]
     first = grids[0] or grids[1]
     if first is None:
         return None
-    columns = [_by_layer(one) for one in grids]
+    columns = [_by_layer(statistic) for statistic in grids]
     rows = [(name, *(column.get(name) for column in columns)) for name in first.layers]
     return table(("layer", "gradient norm", "update ratio", "weight norm"), rows)
 
@@ -60,77 +60,70 @@ def _range(
     values = grid(case, statistic)
     if values is None:
         return
-    names, levels = layer_names(values.layers), values.level(0.5)
+    names = layer_names(values.layers)
+    places, levels = matrix_levels(case, values)
     parts = []
-    usual = np.flatnonzero(matrices(case, values.layers) & (levels > 0))
-    if usual.size:
-        low, high = usual[np.argmin(levels[usual])], usual[np.argmax(levels[usual])]
-        ends = [f"{short(float(f'{levels[at]:.3g}'))} ({names[at]})" for at in (low, high)]
+    if places.size:
+        ends = [
+            f"{rounded(levels[at], 3)} ({names[places[at]]})" for at in (levels.argmin(), levels.argmax())
+        ]
         parts.append(" to ".join(dict.fromkeys(ends)) + f" over {count(len(names), 'layer')}")
         if statistic == "update_ratio":
-            parts.append(_beside_usual(levels[usual]))
-    zero = np.array([_all_zero(row) for row in values.values])
-    for where, what in ((zero, "exactly 0 always"), (values.ever_broken(), "NaN or Inf")):
-        if where.any():
-            first = names[int(np.flatnonzero(where)[0])]
-            parts.append(f"{what} in {count(int(where.sum()), 'layer')}, first {first}")
+            parts.append(_beside_usual(levels))
+    parts += defects(values, names, "exactly 0 always")
     if parts:
         yield BriefFact(label, f"medians {'; '.join(parts)}", 8, table=layers, picture=picture)
 
 
 def _beside_usual(levels: FloatArray) -> str:
-    """How many layers are outside of what is usual for an update."""
+    """How many layers are outside the usual range of update ratios."""
     below, above = int((levels < USUAL[0]).sum()), int((levels > USUAL[1]).sum())
     outside = [f"{number} {word}" for number, word in ((below, "below"), (above, "above")) if number]
     return f"usual 1e-4 to 1e-2: {', '.join(outside) if outside else 'all within'}"
 
 
-def _all_zero(row: FloatArray) -> bool:
-    finite = row[np.isfinite(row)]
-    return bool(finite.size > 1 and (finite == 0).all())
-
-
 def _units(case: Case) -> Iterator[BriefFact]:
     """The worst layer by each share at the last sample."""
-    parts, shown = [], []
-    for statistic, what in _SHARES.items():
-        shares = grid(case, statistic, share=True)
-        last = shares.last() if shares is not None else np.empty(0)
-        if shares is None or not np.isfinite(last).any():
+    parts, rows_of_units = [], []
+    for statistic, state in _SHARES.items():
+        worst = most_at_the_end(case, statistic)
+        if worst is None:
             continue
-        worst = int(np.nanargmax(last))
-        parts.append(f"{what} {percent(float(last[worst]))} ({layer_names(shares.layers)[worst]})")
-        shown += [(what, name, float(value)) for name, value in zip(shares.layers, last, strict=True)]
+        layer, share, shares = worst
+        parts.append(f"{state} {percent(share)} ({layer})")
+        rows_of_units += [
+            (state, name, float(last)) for name, last in zip(shares.layers, shares.last(), strict=True)
+        ]
     if parts:
         text = f"most at the last sample: {', '.join(parts)}"
-        rows = table(("units", "layer", "share"), shown)
+        rows = table(("units", "layer", "share"), rows_of_units)
         yield BriefFact("units", text, 7, table=rows, picture="activations")
 
 
 def _batches(case: Case) -> Iterator[BriefFact]:
     """What reaches the model and the loss: medians over the samples."""
-    known = [(name, curve) for name in _BATCHES if (curve := case.curve(name)) is not None and len(curve)]
-    if known:
-        parts = [f"{name} {short(float(f'{np.median(curve.y):.3g}'))}" for name, curve in known]
-        yield BriefFact("batches", f"medians {', '.join(parts)}", 6, tuple(curve.name for _, curve in known))
+    curves = [(name, curve) for name in _BATCHES if (curve := case.curve(name)) is not None and len(curve)]
+    if curves:
+        parts = [f"{name} {rounded(float(np.median(curve.y)), 3)}" for name, curve in curves]
+        yield BriefFact("batches", f"medians {', '.join(parts)}", 6, tuple(curve.name for _, curve in curves))
 
 
 def _samples(case: Case) -> Iterator[BriefFact]:
     """Single samples: repeated, relabelled, shared with validation, and how alike both sides are."""
     samples = case.inside.fact("samples")
     validation = part(samples, "validation")
-    taken, distinct = number(samples, "taken"), number(samples, "distinct")
+    fingerprinted, distinct = number(samples, "taken"), number(samples, "distinct")
     parts = []
-    if taken and distinct is not None:
-        parts.append(f"{distinct:,.0f} different of {taken:,.0f} fingerprinted")
-    for key, what in (("twice_in_a_batch", "twice in a batch"), ("relabelled", "with another label later")):
+    if fingerprinted and distinct is not None:
+        parts.append(f"{distinct:,.0f} different of {fingerprinted:,.0f} fingerprinted")
+    for key, remark in (("twice_in_a_batch", "twice in a batch"), ("relabelled", "with another label later")):
         if (value := number(samples, key)) is not None:
-            parts.append(f"{value:,.0f} {what}")
-    if (known := number(validation, "known")) is not None:
+            parts.append(f"{value:,.0f} {remark}")
+    if (trained_on := number(validation, "known")) is not None:
         checked = number(validation, "taken") or 0.0
-        parts.append(f"{known:,.0f} of {checked:,.0f} checked of validation trained on")
+        parts.append(f"{trained_on:,.0f} of {checked:,.0f} checked of validation trained on")
     if (shift := number(validation, "shift")) is not None:
-        parts.append(f"validation inputs shifted by {short(float(f'{shift:.2g}'))} std")
+        parts.append(f"validation inputs shifted by {rounded(shift)} std")
     if parts:
         rows = [item for item in {**samples, **validation}.items() if isinstance(item[1], int | float)]
         yield BriefFact("samples", ", ".join(parts), 7, table=table(("", ""), rows))
@@ -150,10 +143,10 @@ def _time(case: Case) -> Iterator[BriefFact]:
 
 
 def _memory(case: Case) -> Iterator[BriefFact]:
-    for name, what in (("rss_bytes", "process"), ("gpu_mem_bytes", "device")):
+    for name, owner in (("rss_bytes", "process"), ("gpu_mem_bytes", "device")):
         curve = case.curve(name)
         if curve is not None and len(curve):
             ends = (curve.y[0], curve.y[-1], curve.y.max())
-            first, last, most = (f"{value / 2**20:,.0f}" for value in ends)
-            text = f"{what} {first} -> {last} MiB, at most {most}"
+            first, last, peak = (f"{value / 2**20:,.0f}" for value in ends)
+            text = f"{owner} {first} -> {last} MiB, at most {peak}"
             yield BriefFact("memory", text, 5, (curve.name,))

@@ -1,4 +1,4 @@
-"""What is trained on what: the run, the model, the data, the objective, what answers by chance score."""
+"""The task: the run, the model, the data, the objective, and the scores of constant answers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from traindx.core.number_text import count as rounded
 from traindx.evidence.case import Case
 from traindx.evidence.inside import Fact, facts, number, word
 from traindx.evidence.phase import phase_text
-from traindx.report.answer import value_text
 from traindx.report.brief.facts import BriefFact
 from traindx.report.document import DocumentTable, TableColumn
-from traindx.report.places import from_here
+from traindx.report.places import from_here, program_words
 from traindx.report.summary import epochs_completed, run_facts
-from traindx.report.text import count, lasting, percent, short, visible
+from traindx.report.text import count, first_names, lasting, percent, short, value_text, visible
 
 _SETTINGS_SHOWN = 14
 _CLASSES_SHOWN = 4
@@ -80,18 +79,13 @@ def _run(case: Case, diagnosis: Diagnosis) -> BriefFact:
 
 
 def program_of(case: Case) -> str:
-    """The words behind `python` that a recording was made with."""
-    command = case.run.facts.get("command")
-    try:
-        words = shlex.split(command)[1:] if isinstance(command, str) else []
-    except ValueError:
-        return ""
-    return shlex.join(map(from_here, words))
+    """The command line behind `python`, with paths from here."""
+    return shlex.join(map(from_here, program_words(case.run)))
 
 
-def _circumstances(known: Mapping[str, object]) -> Iterator[str]:
+def _circumstances(facts: Mapping[str, object]) -> Iterator[str]:
     """How long it took, and with what."""
-    overhead, libraries, seed = (known.get(name) for name in ("overhead", "libraries", "seed"))
+    overhead, libraries, seed = (facts.get(name) for name in ("overhead", "libraries", "seed"))
     if isinstance(overhead, Mapping) and (seconds := number(overhead, "seconds")):
         yield lasting(seconds)
     if isinstance(libraries, Mapping):
@@ -115,8 +109,14 @@ def _models(case: Case) -> Iterator[BriefFact]:
         parts.append(_dropout(model))
         heads = ("layer", "type", "shape", "parameters", "initial std", "gain")
         rows = [
-            (one.get("name"), one.get("type"), one.get("shape"), one.get("parameters"), *_initial(one))
-            for one in layers
+            (
+                layer.get("name"),
+                layer.get("type"),
+                layer.get("shape"),
+                layer.get("parameters"),
+                *_initial(layer),
+            )
+            for layer in layers
         ]
         text = "; ".join(part for part in parts if part)
         yield BriefFact("model", text, 8, table=table(heads, rows))
@@ -129,15 +129,15 @@ def _initial(layer: Fact) -> tuple[float | None, float | None]:
 
 def _dropout(model: Fact) -> str:
     rates = model.get("dropout")
-    known = [one for one in rates if isinstance(one, float)] if isinstance(rates, list | tuple) else []
-    return f"dropout {', '.join(map(short, dict.fromkeys(known)))}" if known else ""
+    numbers = [rate for rate in rates if isinstance(rate, float)] if isinstance(rates, list | tuple) else []
+    return f"dropout {', '.join(map(short, dict.fromkeys(numbers)))}" if numbers else ""
 
 
 def _data(case: Case) -> Iterator[BriefFact]:
     loaders = case.inside.loaders
     columns = ("role", "dataset", "samples", "batch_size", "workers")
-    made = Counter(tuple(one.get(column) for column in columns) for one in loaders)
-    parts = [_loader(one) for one in loaders[:4] if number(one, "samples")]
+    loader_counts = Counter(tuple(loader.get(column) for column in columns) for loader in loaders)
+    parts = [_loader(loader) for loader in loaders[:4] if number(loader, "samples")]
     samples = case.inside.fact("samples")
     if features := number(samples, "features"):
         kind = samples.get("input")
@@ -145,22 +145,21 @@ def _data(case: Case) -> Iterator[BriefFact]:
         parts.append(f"{features:,.0f} numbers a sample {dtype}".rstrip())
     if parts:
         heads = ("role", "data set", "samples", "batch", "workers", "loaders")
-        rows = [(*loader, times) for loader, times in made.items()]
+        rows = [(*loader, times) for loader, times in loader_counts.items()]
         yield BriefFact("data", "; ".join(dict.fromkeys(parts)), 9, table=table(heads, rows))
     shares = case.task.class_shares
     if shares:
         common = sorted(shares.items(), key=lambda item: (-item[1], item[0]))
-        shown = ", ".join(f"{name}: {percent(share)}" for name, share in common[:_CLASSES_SHOWN])
+        largest = ", ".join(f"{name}: {percent(share)}" for name, share in common[:_CLASSES_SHOWN])
         rest = f", least {common[-1][0]}: {percent(common[-1][1])}" if len(common) > _CLASSES_SHOWN else ""
-        text = f"{count(len(shares), 'class', 'classes')} among sampled targets ({shown}{rest})"
+        text = f"{count(len(shares), 'class', 'classes')} among sampled targets ({largest}{rest})"
         yield BriefFact("classes", text, 7, table=table(("class", "share"), common))
     read = facts(case.run.facts.get("files_read"))
     if read:
-        names = [os.path.basename(word(one, "path")) for one in read]
-        opened = [(word(one, "path"), one.get("size"), one.get("line")) for one in read]
-        more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+        names = [os.path.basename(word(file, "path")) for file in read]
+        opened = [(word(file, "path"), file.get("size"), file.get("line")) for file in read]
         listed = table(("file", "bytes", "opened at"), opened)
-        yield BriefFact("files read", ", ".join(names[:4]) + more, 4, table=listed)
+        yield BriefFact("files read", first_names(names, 4), 4, table=listed)
 
 
 def _loader(loader: Fact) -> str:
@@ -179,25 +178,27 @@ def _objective(case: Case) -> Iterator[BriefFact]:
         odd = ", broadcast" if loss.get("broadcasts") else ""
         text = f"{name} ({word(loss, 'reduction') or '?'}), {shapes}{odd}{behind}"
         yield BriefFact("loss function", text, 7, ("loss",))
-    known = case.run.settings
+    settings = case.run.settings
     names = ("lr", "momentum", "weight_decay", "beta1", "beta2", "eps", "clip", "warmup_steps")
-    if optimizer := known.get("optimizer"):
-        parts = [f"{name} {value_text(known[name])}" for name in names if known.get(name) is not None]
-        schedule = [word(one, "class") for one in case.inside.schedulers] or [case.word("schedule")]
-        parts += [f"schedule {one}" for one in schedule if one]
+    if optimizer := settings.get("optimizer"):
+        parts = [f"{name} {value_text(settings[name])}" for name in names if settings.get(name) is not None]
+        schedule = [word(scheduler, "class") for scheduler in case.inside.schedulers] or [
+            case.word("schedule")
+        ]
+        parts += [f"schedule {name}" for name in schedule if name]
         series = ("lr",) if case.lr is not None else ()
         yield BriefFact("optimizer", f"{optimizer}, {', '.join(parts)}", 8, series)
 
 
 def _settings(case: Case) -> Iterator[BriefFact]:
-    """What the log or the recording says of settings beyond the lines above."""
+    """The settings that the lines above do not already give."""
     recorded = case.inside.recorded
-    said = _SAID if recorded else frozenset({"optimizer"} if case.run.settings.get("optimizer") else ())
-    known = [(key, value) for key, value in case.run.settings.items() if value is not None]
-    fresh = [(key, value_text(value)) for key, value in known if key not in said]
+    reported = _SAID if recorded else frozenset({"optimizer"} if case.run.settings.get("optimizer") else ())
+    settings = [(key, value) for key, value in case.run.settings.items() if value is not None]
+    fresh = [(key, value_text(value)) for key, value in settings if key not in reported]
     if fresh:
-        shown = ", ".join(f"{key} {visible(value, 40)}" for key, value in fresh[:_SETTINGS_SHOWN])
-        yield BriefFact("settings", shown, 6, table=table(("setting", "value"), known))
+        listed = ", ".join(f"{key} {visible(value, 40)}" for key, value in fresh[:_SETTINGS_SHOWN])
+        yield BriefFact("settings", listed, 6, table=table(("setting", "value"), settings))
 
 
 def _chance(case: Case) -> Iterator[BriefFact]:
@@ -212,9 +213,9 @@ def _chance(case: Case) -> Iterator[BriefFact]:
         even = math.log(task.classes)
         parts.append(f"loss {short(even)} (ln {task.classes}), as the first values of the curves suggest")
     shares = task.class_shares
-    kinds = [loss_kind(one) for one in case.inside.losses]
+    kinds = [loss_kind(loss) for loss in case.inside.losses]
     if len(shares) > 1 and any(kind in BY_CLASS or kind in BY_SIGN for kind in kinds):
-        most = float(f"{max(shares.values()):.3g}")
-        parts.append(f"accuracy of always the most common class {short(most)}")
+        accuracy = float(f"{max(shares.values()):.3g}")
+        parts.append(f"accuracy of always the most common class {short(accuracy)}")
     if parts:
         yield BriefFact("chance", "; ".join(parts), 9, tuple(names))

@@ -15,7 +15,7 @@ from traindx.report.text import encodable
 _HERE = Path(__file__).parent
 
 
-def framed(title: str, what: str, main: Html, about: str, scripts: Sequence[str] = ()) -> str:
+def framed(title: str, kind: str, main: Html, about: str, scripts: Sequence[str] = ()) -> str:
     """The page around its main part; `scripts` are further ones of ours, run last."""
     running = [_file("theme.js"), _plotly(), _file("page.js"), *map(_file, scripts)]
     head = tag(
@@ -32,7 +32,7 @@ def framed(title: str, what: str, main: Html, about: str, scripts: Sequence[str]
     button = tag("button", "Show dark", type="button", id="theme")
     body = tag(
         "body",
-        tag("header", tag("p", tag("b", "traindx"), f" {what}"), button, cls="top"),
+        tag("header", tag("p", tag("b", "traindx"), f" {kind}"), button, cls="top"),
         tag("noscript", tag("p", "The charts need JavaScript; everything else is here.", cls="top")),
         tag("main", main),
         tag("footer", tag("p", about), tag("p", f"traindx {__version__}")),
@@ -44,7 +44,7 @@ def framed(title: str, what: str, main: Html, about: str, scripts: Sequence[str]
 def _policy(scripts: Sequence[str]) -> str:
     """Only the scripts written here run, and nothing is fetched."""
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
-    allowed = " ".join(f"'sha256-{one}'" for one in hashes)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
     rules = [
         "default-src 'none'",
         f"script-src {allowed}",

@@ -1,4 +1,4 @@
-"""HTML that cannot be broken by what stands in a log: text is escaped unless it is `Html` already."""
+"""HTML that no text of a log can break: text is escaped unless it is `Html` already."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Html(str):
 
 def tag(name: str, /, *children: str | None, **attributes: object) -> Html:
     """An element. `cls` is class, `data_run` is data-run; attributes that are None are left out."""
-    written = "".join(
+    attribute_text = "".join(
         f" {_attribute(key)}" if value is True else f' {_attribute(key)}="{escaped(str(value))}"'
         for key, value in attributes.items()
         if value is not None and value is not False
     )
     if name in _EMPTY:
-        return Html(f"<{name}{written}>")
-    return Html(f"<{name}{written}>{joined(*children)}</{name}>")
+        return Html(f"<{name}{attribute_text}>")
+    return Html(f"<{name}{attribute_text}>{joined(*children)}</{name}>")
 
 
 def joined(*children: str | None) -> Html:
@@ -41,7 +41,7 @@ def escaped(text: str) -> Html:
 
 
 def prose(text: str) -> Html:
-    """A sentence in which `code` stands between backticks."""
+    """A sentence with `code` between backticks."""
     return Html(_CODE.sub(r"<code>\1</code>", escaped(text)))
 
 

@@ -86,7 +86,7 @@ def shortened(text: str) -> str:
 
 def json_of(text: str) -> dict[str, Any]:
     """The document that a command printed; raises ValueError."""
-    found = json.loads(text)
-    if not isinstance(found, dict):
+    document = json.loads(text)
+    if not isinstance(document, dict):
         raise ValueError("no object")
-    return found
+    return document

@@ -56,7 +56,9 @@ class Desk:
     def begin(self, order: Order) -> CommandJob:
         job = CommandJob(order.tool, order.commands, order.folder, limit=order.limit)
         self.jobs.add(job)
-        self._orders = {id: one for id, one in self._orders.items() if id in self.jobs} | {job.id: order}
+        self._orders = {id: previous for id, previous in self._orders.items() if id in self.jobs} | {
+            job.id: order
+        }
         return job
 
     async def run(self, ctx: Context, order: Order, wait: float) -> CallToolResult:
@@ -97,8 +99,8 @@ class Desk:
             files=files,
             document=document,
         )
-        written = [f"wrote {path}" for path in files]
-        return result("\n".join([*([data.meaning] if data.meaning else []), answer, *written]), data)
+        written_lines = [f"wrote {path}" for path in files]
+        return result("\n".join([*([data.meaning] if data.meaning else []), answer, *written_lines]), data)
 
     def _read(self, job: CommandJob, order: Order) -> tuple[str, dict[str, Any]]:
         refuse_failed(job)
@@ -114,11 +116,11 @@ class Desk:
 
 async def waited(ctx: Context, job: CommandJob, seconds: float) -> None:
     """Until a job has ended or so many seconds are over; the client hears what it does."""
-    end, told = anyio.current_time() + seconds, anyio.current_time() + _PROGRESS_EVERY
+    end, next_report = anyio.current_time() + seconds, anyio.current_time() + _PROGRESS_EVERY
     while not job.done.is_set() and anyio.current_time() < end:
         await anyio.sleep(_POLL)
-        if anyio.current_time() >= told:
-            told += _PROGRESS_EVERY
+        if anyio.current_time() >= next_report:
+            next_report += _PROGRESS_EVERY
             await ctx.report_progress(
                 round(anyio.current_time() - job.began, 1), None, job.last_line() or None
             )

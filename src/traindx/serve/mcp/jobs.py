@@ -140,8 +140,8 @@ def _signal(group: int, number: signal.Signals) -> None:
 
 def _environment() -> dict[str, str]:
     plain = {"NO_COLOR": "1", "COLUMNS": "100", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
-    kept = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
-    return {**kept, **plain}
+    variables = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
+    return {**variables, **plain}
 
 
 class Jobs:
@@ -151,15 +151,15 @@ class Jobs:
         self._jobs: dict[str, CommandJob] = {}
 
     def add(self, job: CommandJob) -> CommandJob:
-        running = [one.id for one in self._jobs.values() if not one.done.is_set()]
+        running = [job.id for job in self._jobs.values() if not job.done.is_set()]
         if len(running) >= _RUNNING_MOST:
             job.forget()
             raise ToolError(
                 f"{len(running)} jobs are running ({', '.join(running)}): wait for one, or cancel one."
             )
-        ended = [one for one in self._jobs.values() if one.done.is_set()]
-        for one in ended[: max(0, len(ended) - _KEPT)]:
-            self._jobs.pop(one.id).forget()
+        ended = [job for job in self._jobs.values() if job.done.is_set()]
+        for old_job in ended[: max(0, len(ended) - _KEPT)]:
+            self._jobs.pop(old_job.id).forget()
         self._jobs[job.id] = job
         job.start()
         return job
@@ -169,8 +169,8 @@ class Jobs:
 
     def of(self, id: str) -> CommandJob:
         if id not in self._jobs:
-            known = ", ".join(list(self._jobs)[-5:]) or "none"
-            raise ToolError(f"there is no job {visible(id, 60)!r}; the latest: {known}.")
+            latest = ", ".join(list(self._jobs)[-5:]) or "none"
+            raise ToolError(f"there is no job {visible(id, 60)!r}; the latest: {latest}.")
         return self._jobs[id]
 
     def end(self) -> None:

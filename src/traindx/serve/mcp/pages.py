@@ -40,8 +40,8 @@ def page_of(id: str) -> str:
 
     spelled = id.strip().partition(".")[0].lower().replace("-", "_").replace(" ", "_")
     pages = [markdown(page) for page in pages_of(spelled)]
-    others = (change_pages.page_of(spelled), check_pages.page_of(spelled))
-    pages += [page for page in others if page is not None]
+    other_pages = (change_pages.page_of(spelled), check_pages.page_of(spelled))
+    pages += [page for page in other_pages if page is not None]
     if not pages:
         near = ", ".join(nearest(spelled))
         hint = f" Did you mean {near}?" if near else ""

@@ -120,7 +120,7 @@ class ReadingTools:
     ) -> AnswerResult:
         """Read training scripts (PyTorch, Keras) without running them: mistakes, with line and edit."""
         roots = self._desk.limits.of(client)
-        return await self._report(ctx, ["lint", *(roots.word(one) for one in paths)], roots, details, wait)
+        return await self._report(ctx, ["lint", *(roots.word(path) for path in paths)], roots, details, wait)
 
     async def check(
         self,
@@ -141,8 +141,8 @@ class ReadingTools:
         """Check data files or checkpoints without a training: sentinels, units, wrong or shifted labels,
         leaks between files, columns that give the answer away, statistics of other data; broken weights."""
         roots = self._desk.limits.of(client)
-        for one in paths:
-            roots.refuse_foreign(roots.path(one))
+        for path in paths:
+            roots.refuse_foreign(roots.path(path))
         words = ["check", *map(roots.word, paths), *([f"--target={target}"] if target else [])]
         return await self._report(ctx, words, roots, details, wait)
 

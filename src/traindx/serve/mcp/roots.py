@@ -22,8 +22,8 @@ _LARGEST = 20_000_000
 def _ask_client(ctx: Context) -> ListRootsResult | ListRoots:
     """The client's roots, where it says that it has some."""
     capabilities = ctx.client_capabilities
-    known = capabilities is not None and capabilities.roots is not None
-    return ListRoots() if known else ListRootsResult(roots=[])
+    has_roots = capabilities is not None and capabilities.roots is not None
+    return ListRoots() if has_roots else ListRootsResult(roots=[])
 
 
 # What a tool declares to be handed the roots of whoever calls it.
@@ -37,20 +37,27 @@ class Limits:
     """
 
     def __init__(self, folders: Sequence[str], *, fixed: bool) -> None:
-        self._own = [Path(folder).resolve() for folder in folders]
+        self._server_roots = [Path(folder).resolve() for folder in folders]
         self._fixed = fixed
 
     def of(self, client: ListRootsResult) -> Roots:
-        given = [folder for root in client.roots if (folder := _folder(str(root.uri))) is not None]
-        if not given:
-            return Roots(self._own)
+        client_roots = [folder for root in client.roots if (folder := _folder(str(root.uri))) is not None]
+        if not client_roots:
+            return Roots(self._server_roots)
         if not self._fixed:
-            return Roots(given)
-        inside = [folder for folder in given if any(folder.is_relative_to(own) for own in self._own)]
-        inside += [own for own in self._own if any(own.is_relative_to(folder) for folder in given)]
+            return Roots(client_roots)
+        inside = [
+            folder
+            for folder in client_roots
+            if any(folder.is_relative_to(root) for root in self._server_roots)
+        ]
+        inside += [
+            root for root in self._server_roots if any(root.is_relative_to(folder) for folder in client_roots)
+        ]
         if not inside:
+            folders = _listed(self._server_roots)
             raise ToolError(
-                f"none of your roots is within {_listed(self._own)}, which this server is limited to. "
+                f"none of your roots is within {folders}, which this server is limited to. "
                 "Start it with --root FOLDER for another."
             )
         return Roots(inside)
@@ -105,13 +112,13 @@ class Roots:
         if facts is None or not facts.is_file() or facts.stat().st_size > _LARGEST:
             return
         try:
-            known = json.loads(files.read(facts))
-            named = [known.get("folder"), (known.get("script") or {}).get("path")]
+            facts_read = json.loads(files.read(facts))
+            paths_named = [facts_read.get("folder"), (facts_read.get("script") or {}).get("path")]
         except (OSError, ValueError, AttributeError):
             return
-        for one in named:
-            if isinstance(one, str):
-                self.place(one)
+        for path_named in paths_named:
+            if isinstance(path_named, str):
+                self.place(path_named)
 
 
 def _folder(uri: str) -> Path | None:
@@ -122,5 +129,5 @@ def _folder(uri: str) -> Path | None:
 
 
 def _listed(folders: Sequence[Path]) -> str:
-    shown = ", ".join(visible(str(folder), 120) for folder in folders[:3])
-    return f"the allowed folder{'s' if len(folders) > 1 else ''} {shown}"
+    listed = ", ".join(visible(str(folder), 120) for folder in folders[:3])
+    return f"the allowed folder{'s' if len(folders) > 1 else ''} {listed}"

@@ -128,8 +128,8 @@ class RunningTools:
         else:
             roots.refuse_foreign(path)
             program = ScriptToRun(roots, roots.working_folder(folder), (str(path),))
-        suspected = [f"--suspect={one}" for one in suspects]
-        suspected += [f"--suspect-patch={program.path(one)}" for one in suspect_patches]
+        suspected = [f"--suspect={suspect}" for suspect in suspects]
+        suspected += [f"--suspect-patch={program.path(patch)}" for patch in suspect_patches]
         words = ["confirm", budget(minutes), *steps_option(steps), *suspected, *program.words]
         meanings = {0: "nothing is wrong", 1: "there is a problem"}
         order = program.experiment("confirm", words, minutes, meanings)
@@ -161,12 +161,12 @@ class RunningTools:
         better (another loss, other data, a seed) are found out. Give at least one change."""
         program = script_to_run(self._desk.limits.of(client), script, args, folder)
         changes = [
-            *(f"--with={program.path(one)}" for one in with_scripts),
-            *(f"--patch={program.path(one)}" for one in patches),
-            *(f"--set={one}" for one in settings),
-            *(f"--args={one}" for one in other_args),
-            *(f"--file={other_file(one, program)}" for one in files),
-            *(f"--drop={one}" for one in drop),
+            *(f"--with={program.path(version)}" for version in with_scripts),
+            *(f"--patch={program.path(patch)}" for patch in patches),
+            *(f"--set={setting}" for setting in settings),
+            *(f"--args={arguments}" for arguments in other_args),
+            *(f"--file={other_file(file, program)}" for file in files),
+            *(f"--drop={condition}" for condition in drop),
             *([f"--base={base}"] if base else []),
             *([f"--git={git}"] if git else []),
         ]

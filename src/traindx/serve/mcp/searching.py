@@ -62,9 +62,9 @@ class SearchingTools:
         roots = self._desk.limits.of(client)
         words = ["inspect", "--json", "--no-points", roots.word(folder)]
         document = await self._document(ctx, Order("find_runs", [words], roots.folders[0]), wait)
-        runs = {(run["path"], run["name"]): _found(run) for run in document["runs"]}
+        runs = {(run["path"], run["name"]): _found_run(run) for run in document["runs"]}
         listed = sorted(
-            (one for one in runs.values() if contains in one.path), key=partial(_age, roots.folders[0])
+            (run for run in runs.values() if contains in run.path), key=partial(_age, roots.folders[0])
         )
         data = FoundRuns(
             total=len(runs),
@@ -73,7 +73,7 @@ class SearchingTools:
             not_read=len(document["skipped"]),
         )
         lines = [f"{count(len(runs), 'run')} in {visible(folder, 120)}"]
-        lines += [f"{one.path} ({one.format}, {one.last}): {one.curve}" for one in data.runs]
+        lines += [f"{run.path} ({run.format}, {run.last}): {run.curve}" for run in data.runs]
         if data.left_out:
             lines.append(f"{data.left_out:,} more: give `contains`, a folder below, or `most`.")
         return result("\n".join(lines), data)
@@ -132,8 +132,8 @@ def _age(folder: Path, run: FoundRun) -> tuple[float, str]:
         return 0.0, run.path
 
 
-def _found(run: dict[str, Any]) -> FoundRun:
-    series = {one["name"]: one for one in run["series"]}
+def _found_run(run: dict[str, Any]) -> FoundRun:
+    series = {series_dict["name"]: series_dict for series_dict in run["series"]}
     main = next((series[name] for name in _MAIN if name in series), None) or next(iter(series.values()), None)
     last = run["last_step"]
     return FoundRun(
@@ -153,9 +153,9 @@ def _question(document: dict[str, Any]) -> CallToolResult:
     interview = document["interview"]
     following = interview["next"] or {"question": None, "ask": "", "options": {}}
     causes = [
-        {"cause": one["cause"], "confidence": one["confidence"], "symptom": problem["symptom"]}
+        {"cause": hypothesis["cause"], "confidence": hypothesis["confidence"], "symptom": problem["symptom"]}
         for problem in document["problems"]
-        for one in problem["hypotheses"][:5]
+        for hypothesis in problem["hypotheses"][:5]
     ]
     data = NextQuestion(
         verdict=document["verdict"],
@@ -163,9 +163,9 @@ def _question(document: dict[str, Any]) -> CallToolResult:
         question=following["question"],
         ask=following["ask"],
         options=following["options"],
-        contradictions=[str(one) for one in interview["contradictions"]],
+        contradictions=[str(contradiction) for contradiction in interview["contradictions"]],
     )
-    lines = [f"{one['cause']} {one['confidence']:.0%}" for one in causes] or ["no cause yet"]
+    lines = [f"{cause['cause']} {cause['confidence']:.0%}" for cause in causes] or ["no cause yet"]
     if data.question is not None:
         lines += [f"next: {data.ask} (answers: {{{data.question!r}: ...}}; {following['why']})"]
         lines += [f"  {name}: {words}" for name, words in data.options.items()]

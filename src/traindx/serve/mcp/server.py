@@ -37,8 +37,8 @@ def build(desk: Desk) -> MCPServer:
     reading = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     running = ToolAnnotations(read_only_hint=False, destructive_hint=desk.allow_apply, open_world_hint=False)
     readers = (*SearchingTools(desk).tools, *ReadingTools(desk).tools)
-    tools: list[Tool] = [as_tool(one, reading) for one in readers]
-    tools += [as_tool(one, running) for one in RunningTools(desk).tools]
+    tools: list[Tool] = [as_tool(method, reading) for method in readers]
+    tools += [as_tool(method, running) for method in RunningTools(desk).tools]
     server: MCPServer = MCPServer(
         "traindx",
         title="traindx",

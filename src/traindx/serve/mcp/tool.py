@@ -24,8 +24,10 @@ class PlainTool(Tool):
     ) -> Any:
         unknown = sorted(set(arguments) - set(self.parameters["properties"]))
         if unknown:
-            known = ", ".join(self.parameters["properties"])
-            raise ToolError(f"{self.name} has no argument {visible(unknown[0], 60)!r}; it takes {known}.")
+            parameters = ", ".join(self.parameters["properties"])
+            raise ToolError(
+                f"{self.name} has no argument {visible(unknown[0], 60)!r}; it takes {parameters}."
+            )
         try:
             return await super().run(arguments, context, convert_result)
         except ToolError as error:
@@ -52,22 +54,22 @@ def _text(function: Callable[..., Any]) -> str:
 
 def _one_line(error: ValidationError) -> str:
     parts = []
-    for one in error.errors()[:3]:
-        where = ".".join(str(part) for part in one["loc"])
-        parts.append(f"{where}: {one['msg'].lower()}")
+    for entry in error.errors()[:3]:
+        where = ".".join(str(part) for part in entry["loc"])
+        parts.append(f"{where}: {entry['msg'].lower()}")
     return visible("; ".join(parts), 400) + ". Its schema says what it takes."
 
 
 def _without_titles(schema: Any) -> Any:
     """Schemas are read by a model at every start: nothing is in them twice."""
     if isinstance(schema, list):
-        return [_without_titles(one) for one in schema]
+        return [_without_titles(member) for member in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {}
+    untitled = {}
     for name, value in schema.items():
         if name == "properties":
-            kept[name] = {key: _without_titles(one) for key, one in value.items()}
+            untitled[name] = {key: _without_titles(member) for key, member in value.items()}
         elif not (name == "title" and isinstance(value, str)):
-            kept[name] = _without_titles(value)
-    return kept
+            untitled[name] = _without_titles(value)
+    return untitled

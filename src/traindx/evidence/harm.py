@@ -68,9 +68,11 @@ class Harm:
 
     @cached_property
     def suffers(self) -> bool:
-        """Whether the loss did not come down, or not under a constant answer."""
+        """Whether the loss did not come down, or not under a constant answer.
+
+        Not where the model answers better than simple ones do, however much its loss jumps."""
         loss = self._case.loss
-        if loss is None or self._case.surrogate:
+        if loss is None or self._case.surrogate or self._case.level.beats_simple():
             return False
         if len(loss) < _FEW:
             return loss.broken > len(loss)

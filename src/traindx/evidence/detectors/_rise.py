@@ -86,6 +86,18 @@ def another_improves(case: Case, since: float, *, share: float = 0.1) -> bool:
     return False
 
 
+def validation_stays(case: Case, since: float, *, few: int = 2, slack: float = 0.02) -> bool:
+    """Whether the validation loss after a step is no worse than just before it: nothing was lost there."""
+    val = case.val_loss
+    if val is None or val.axis != case.run.axis or val.broken:
+        return False
+    before, after = val.y[val.x <= since], val.y[val.x > since]
+    if min(before.size, after.size) < few:
+        return False
+    level = float(np.median(before[-max(few, after.size) :]))
+    return max(float(np.median(after)), float(after[-1])) <= level + slack * abs(level)
+
+
 def rise_of(curve: Curve) -> Rise | None:
     """The rise after the best level, None when the curve ends near its best."""
     steps, levels = curve.coarse.step, curve.coarse.median

@@ -42,7 +42,7 @@ def decay_dominates(
     with what the step changed in all. Seen when decay has the larger part ({coupled_ratio} times the
     gradient, or {decoupled_ratio} of the step) in the typical layer, and takes at least {weight_shrink} of
     the weights away, by its rate or as seen. It is trouble when the loss does not come down, or stands at
-    more than {loss_left} of its first value while the weights have shrunk.
+    more than {loss_left} of its first value while the weights have shrunk; never where they have grown.
 
     Silent about ordinary decay, which balances the gradient only when all is learned: the first half of the
     looks counts. Known mistakes: gradients that are dead for another reason leave decay alone on the field.
@@ -69,7 +69,7 @@ def decay_dominates(
         if decoupled
         else f"pulls {times(part)} as hard as the gradient"
     )
-    slow = case.harm.suffers
+    slow = case.harm.suffers and left <= 1
     low = not slow and left <= 1 - weight_shrink and _stands_high(case, loss_left)
     return Finding(
         text=f"Weight decay {text(decay)} {what} in the typical layer; at the last sample its weights have "

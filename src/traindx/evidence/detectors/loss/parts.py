@@ -1,5 +1,6 @@
 """The parts of a loss."""
 
+import math
 import re
 
 import numpy as np
@@ -12,6 +13,7 @@ from traindx.evidence.detector import (
     Detector,
     Finding,
     FloatArray,
+    Run,
     Series,
     Skipped,
 )
@@ -50,6 +52,41 @@ def penalty_outweighs(
         step=float(curve.x[-1]),
         strength=strength(level, total_to_loss, full_strength_at),
         numbers={"ratio": level},
+    )
+
+
+@Detector("A sum and a mean in one loss", needs=("output/*", "fact:losses"), family="reduction")
+def reductions_mixed(
+    case: Case, *, divided: float = 3.0, min_elements: int = 8, early_samples: int = 3
+) -> Detected:
+    """One term of the loss is summed over the batch, another one averaged.
+
+    The summed term is as many times larger as it has elements and grows with the batch: it drowns the other.
+    Seen when backward is called on a combination of loss functions of both reductions, and in the first
+    samples the summed one is not divided again: the total is more than {divided} elements' share of what the
+    functions gave.
+
+    Silent under {min_elements} elements, and where all terms have one reduction. Known mistake: a small
+    weight that makes up for the sum.
+    """
+    sums, means = (
+        [loss for loss in case.inside.losses if loss.get("reduction") == reduction]
+        for reduction in ("sum", "mean")
+    )
+    ratio = sampled(case, "output/backward_ratio", early_samples)
+    sizes = [str(loss.get("target_shape", "")).split("x") for loss in sums]
+    if ratio is None or not sums or not means or not all(size.isdigit() for shape in sizes for size in shape):
+        return Skipped("loss functions of both reductions in one backward")
+    elements = max(math.prod(map(int, shape)) for shape in sizes)
+    early = float(np.median(ratio.y[:early_samples]))
+    if elements < min_elements or not early > divided / elements:
+        return None
+    return Finding(
+        f"{sums[0]['function']} is summed over {elements:,} elements and added to {means[0]['function']}, "
+        "which is averaged: the sum grows with the batch and drowns the other term.",
+        "silent_defect",
+        "medium",
+        numbers={"elements": elements, "ratio": early},
     )
 
 
@@ -184,7 +221,17 @@ def _last(series: Series) -> float:
     return float(series.values[np.isfinite(series.values)][-1])
 
 
+def _mixed(ratio: float, *reductions: str) -> Run:
+    losses = [
+        {"function": name, "reduction": reduction, "target_shape": "60"}
+        for name, reduction in zip(("cross_entropy", "mse_loss"), reductions, strict=True)
+    ]
+    return run({"output/backward_ratio": [ratio] * 4}, facts={"losses": losses})
+
+
 def cases() -> Cases:
+    yield from reductions_mixed.fires(_mixed(0.3, "mean", "sum"))
+    yield from reductions_mixed.silent(_mixed(0.03, "mean", "sum"), _mixed(1.0, "mean", "mean"))
     called = {"losses": [{"function": "cross_entropy", "reduction": "mean"}]}
     yield from penalty_outweighs.fires(run({"output/backward_ratio": [14.0, 12.0, 9.0, 8.0]}, facts=called))
     yield from penalty_outweighs.silent(run({"output/backward_ratio": [1.2, 1.1, 1.3, 1.4]}, facts=called))

@@ -14,7 +14,12 @@ from traindx.evidence.detector import (
     stats,
 )
 from traindx.evidence.detectors._number_text import where
-from traindx.evidence.detectors._rise import another_improves, objective_changes, rise_of
+from traindx.evidence.detectors._rise import (
+    another_improves,
+    objective_changes,
+    rise_of,
+    validation_stays,
+)
 from traindx.testing.sketch import decay, noisy, run
 
 
@@ -43,8 +48,8 @@ def loss_diverges(
 
     Silent when the loss falls again after the jump and has won back most of it, or is on its way down and
     under three times its best (restarts of the learning rate, harder data, a hump at the start), when it
-    rose as far several times (it swings), for reinforcement learning and GANs, and under {min_points}
-    points.
+    rose as far several times (it swings), when the validation loss is no worse after the jump than before it
+    (single batches vary), for reinforcement learning and GANs, and under {min_points} points.
     """
     if objective_changes(case):
         return Skipped("an objective that stays the same (a weight of it is logged and rises)")
@@ -54,7 +59,7 @@ def loss_diverges(
     noise_alone = len(loss) < few_points and 0 < rise.end < 0.5 * loss.head
     if rise.z < (z_score if rise.ratio < 5 or noise_alone else z_score / 2):
         return None
-    if rise.from_first and _metric_improves(case):
+    if (rise.from_first and _metric_improves(case)) or validation_stays(case, rise.onset):
         return None
     if rise.mending and rise.ratio < 3 and loss.course.late_fall > 0.05:  # a hump, not a jump that stays
         return None
@@ -138,7 +143,7 @@ def loss_drifts_up(
     worse = rise.end >= 0.95 * loss.head if loss.head > 0 else rise.lost >= 1
     severity: Severity = "high" if worse or rise.ratio > 3 else "medium"
     turn = float(steps[since])
-    if another_improves(case, turn):
+    if another_improves(case, turn) or validation_stays(case, turn):
         severity = "low"
     text = (
         f"The loss was best at {where(loss, turn)} ({rise.best:.4g}) and has climbed to {rise.end:.4g}: "

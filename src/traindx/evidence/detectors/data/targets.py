@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from traindx.core.kinds import loss_kind
 from traindx.evidence.detector import (
     Case,
     Cases,
@@ -14,7 +15,7 @@ from traindx.evidence.detector import (
 )
 from traindx.evidence.detectors._number_text import percent, strength, text
 from traindx.evidence.detectors._token_offsets import only_offset, token_offsets
-from traindx.evidence.sampled import odd_objective, part, sampled, usual
+from traindx.evidence.sampled import COMPARING, odd_objective, part, sampled, usual
 from traindx.testing.sketch import decay, run
 
 
@@ -29,7 +30,8 @@ def targets_empty(
 
     Silent where only a part is ignored, as in language models that learn answers only. Under {min_targets}
     targets a single class says nothing. Silent about contrastive losses, whose first answer is always the
-    right one. Known mistakes: training with one class on purpose (real against made-up).
+    right one, and about a squared error, where one number is no class (the exponent of a density). Known
+    mistakes: training with one class on purpose (real against made-up).
     """
     ignored = sampled(case, "target/ignored_share", min_samples)
     counts = {key: n for key, n in case.inside.fact("classes").items() if isinstance(n, int) and n > 0}
@@ -40,7 +42,7 @@ def targets_empty(
         sentence = f"In {percent(empty)} of the samples every target is one that the loss ignores (-100)."
         return Finding(sentence, "silent_defect", "high", float(ignored.x[0]))
     if len(counts) == 1 and sum(counts.values()) >= min_targets and len(case.inside.losses) == 1:
-        if odd_objective(case):
+        if odd_objective(case) or loss_kind(case.inside.losses[0]) in COMPARING:
             return Skipped()
         sentence = f"All {sum(counts.values())} sampled targets are class {next(iter(counts))}."
         return Finding(sentence, "silent_defect", "high", float(ignored.x[0]), strength=0.6)

@@ -119,14 +119,18 @@ def _shrinks_to_learned(case: Case, spread: Curve, learned: float) -> bool:
 
 
 @Detector("Targets out of the output's reach", needs=("fact:losses",), family="output_range")
-def output_out_of_reach(case: Case, *, margin_in_std: float = 0.2, min_samples: int = 2) -> Detected:
+def output_out_of_reach(
+    case: Case, *, margin_in_std: float = 0.2, extremes_in_std: float = 2.0, min_samples: int = 2
+) -> Detected:
     """The last activation keeps outputs in a range that the targets leave.
 
     Seen for regression losses when the output comes out of sigmoid, tanh, softmax or ReLU and a good part of
-    the targets lies outside of what that can give: beyond the range by more than a fifth of their own
-    spread, in most looks. Also seen when a softmax runs over a single output, which is 1 whatever the input.
+    the targets lies outside of what that can give: beyond the range by more than {margin_in_std} of their own
+    spread, in most samples; or, where the answers do not end up right, when their extremes lie beyond it by
+    {extremes_in_std} times their spread. Also seen when a softmax runs over a single output, which is 1
+    whatever the input.
 
-    Silent where only extremes lie outside, and for targets within the range.
+    Silent where only some extremes lie a little outside, and for targets within the range.
     Known mistakes: targets that are cut afterwards.
     """
     concerned = [one for one in case.inside.losses if ends(one)]
@@ -147,8 +151,9 @@ def output_out_of_reach(case: Case, *, margin_in_std: float = 0.2, min_samples: 
             continue
         middle, spread = float(np.median(mean.y)), float(np.median(std.y))
         edge = margin_in_std * spread
-        over = late(high) > limits[1] + edge and middle + spread > limits[1] + edge
-        under = late(low) < limits[0] - edge and middle - spread < limits[0] - edge
+        far = float("inf") if case.level.answers_right else extremes_in_std * spread
+        over = late(high) > limits[1] + (edge if middle + spread > limits[1] + edge else far)
+        under = late(low) < limits[0] - (edge if middle - spread < limits[0] - edge else far)
         if not (over or under):
             continue
         name, lowest = ends(loss)[0].lower(), text(limits[0])

@@ -19,6 +19,8 @@ _FEW = 20
 _NO_BETTER = 0.97
 _FAR_ABOVE = 4.0
 _HALF = 0.5
+# A fall within the last third that says that a training was cut off.
+_STEEP = 0.1
 # A gradient below this share of the loss cannot move it; a rate below these is small for nearly any model.
 _NO_GRADIENT = 0.02
 _SMALL_LR = 3e-6
@@ -122,6 +124,14 @@ class Harm:
         if loss is None or self._case.surrogate or (self.ends_at_best and self._case.level.good):
             return False
         return loss.course.held_up()
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the loss stood still at first and ended in the middle of its fall, far from good: what the
+        training can reach does not show."""
+        loss = self._case.loss
+        falls = loss is not None and len(loss) >= _FEW and loss.course.late_fall > _STEEP
+        return falls and self.held_up and not self._case.level.well
 
     def slow(self, *, bend: float = 0.6) -> bool:
         """Whether the loss falls like a ramp that has not bent yet."""

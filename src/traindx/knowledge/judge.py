@@ -114,7 +114,7 @@ def _verdict(case: Case, problems: Sequence[Problem], findings: Sequence[Finding
         return "problem"
     doubtful = any("not_learning" in (problem.symptom, *problem.also) for problem in problems)
     short = any(finding.id == "run_too_short" for finding in findings)
-    undecided = nothing_judged(case) or case.harm.undecided is not None
+    undecided = nothing_judged(case) or case.harm.undecided is not None or case.harm.unfinished
     return "insufficient_evidence" if short or doubtful or undecided else "healthy"
 
 

@@ -111,6 +111,11 @@ def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
             f"The loss has stood at {short(stop.level)} for {stop.share:.0%} of the run: whether that is the "
             "floor of the task or a training that is stuck, this log does not show. " + _decides(case)
         )
+    elif case.harm.unfinished and case.loss is not None:
+        lines.append(
+            f"The loss stood still at first and still fell by {case.loss.course.late_fall:.0%} within the "
+            "last third: the run ended before it showed what it can reach. Let it run longer."
+        )
     elif not case.surrogate and not thin and nothing_judged(case):
         lines.append(
             "The loss hardly moved: a run that starts good looks the same as one that does not learn."
@@ -130,7 +135,7 @@ def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
         lines.append("Something small leaves it open: see what was noticed.")
     if wanted:
         lines.append(f"Log {'; '.join(wanted)}.")
-    elif stop is None:
+    elif stop is None and not case.harm.unfinished:
         lines.append("Let it run longer, or log more often, and diagnose again.")
     return tuple(lines)
 

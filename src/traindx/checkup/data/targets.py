@@ -17,6 +17,7 @@ _NEIGHBOURS = 9
 _LISTED = 12
 _ALONE_MOST = 200
 _FAR, _FAR_BESIDE = 6.0, 3.0
+_SWAPPED_ROWS, _SWAPPED_SHARE = 5, 0.6
 
 
 def target_facts(part: DataPart, in_time: Callable[[], bool]) -> dict[str, Any] | None:
@@ -296,7 +297,8 @@ def _noisy_group(part: DataPart, model: LeftOut) -> dict[str, Any]:
         return {}
     margin = _margin(plain)
     sure = margin >= np.quantile(margin, 0.6)
-    is_wrong = (plain.predicted.argmax(1) != plain.labels) & (model.predicted.argmax(1) != model.labels)
+    by_plain = plain.predicted.argmax(1)
+    is_wrong_to_both = (by_plain != plain.labels) & (model.predicted.argmax(1) != model.labels)
     best: dict[str, Any] = {}
     for name, codes in groups_of.items():
         groups = codes[model.at]
@@ -305,6 +307,8 @@ def _noisy_group(part: DataPart, model: LeftOut) -> dict[str, Any]:
             outside = (groups != code) & sure
             if inside.sum() < 25 or outside.sum() < 25:
                 continue
+            swapped = _swapped(by_plain[inside], plain.labels[inside])
+            is_wrong = by_plain != plain.labels if swapped else is_wrong_to_both
             rates = [float(is_wrong[side].mean()) for side in (inside, outside)]
             pooled = float(is_wrong[inside | outside].mean())
             spread = np.sqrt(pooled * (1 - pooled) * (1 / inside.sum() + 1 / outside.sum()))
@@ -318,7 +322,26 @@ def _noisy_group(part: DataPart, model: LeftOut) -> dict[str, Any]:
                 )
                 best = {"group_column": name, "group": value[:60], "group_rows": int((codes == code).sum())}
                 best |= {"group_wrong": rates[0], "others_wrong": rates[1], "group_z": z}
+                class_names = part.class_names
+                pairs = [f"{class_names[a]} as {class_names[b]}" for a, b in swapped.items()]
+                best["group_swapped"] = ", ".join(pairs)[:120]
     return best
+
+
+def _swapped(predicted: IntArray, labels: IntArray) -> dict[int, int]:
+    """The classes whose names were exchanged among one another: what most rows of each are labelled instead.
+
+    Empty without such an exchange. A model that knows the group learns it and finds nothing wrong.
+    """
+    size = int(max(predicted.max(), labels.max())) + 1
+    counts = np.bincount(predicted * size + labels, minlength=size * size).reshape(size, size)
+    most = {
+        kind: int(row.argmax())
+        for kind, row in enumerate(counts)
+        if row.sum() >= _SWAPPED_ROWS and row.max() >= _SWAPPED_SHARE * row.sum()
+    }
+    moved = {kind: label for kind, label in most.items() if kind != label}
+    return moved if len(moved) > 1 and set(moved) == set(moved.values()) else {}
 
 
 def _giveaway(part: DataPart, model: LeftOut) -> dict[str, Any]:

@@ -107,7 +107,8 @@ def file_noise_in_group(
 
     A small model predicts each row's label from all other rows. Seen when, among the rows it is sure of, one
     value of some column is contradicted at least {min_share:%} of the time and {times_others} times as often
-    as all others. The column need not be one that the script uses.
+    as all others. The column need not be one that the script uses. Classes whose names were exchanged in one
+    group are found although a model that knows the group learns them.
 
     Silent where a group is merely harder, or has other classes: only rows that the model is sure of count.
     """
@@ -119,9 +120,11 @@ def file_noise_in_group(
             continue
         table, column, value = (word(target, key) for key in ("table", "group_column", "group"))
         phrase, places = reading(case, table)
+        swapped = word(target, "group_swapped")
+        how = f": {swapped}" if swapped else ""
         return Finding(
             f"{table}: where {column} is {value} ({rows(round(number(target, 'group_rows') or 0.0))}), "
-            f"{percent(inside)} of the labels contradict what a small model is sure of; of all others "
+            f"{percent(inside)} of the labels contradict what a small model is sure of{how}; of all others "
             f"{percent(others)}: the labels of this group are not to be trusted{phrase}.",
             symptom="silent_defect",
             numbers={"noise": inside, "others": others, "column": column, "group": value, "file": table},

@@ -13,7 +13,7 @@ from torch import nn
 
 from traindx.core.kinds import layer_kind
 from traindx.observe.clock import monotonic
-from traindx.observe.data.initial_values import is_even_draw
+from traindx.observe.data.initial_values import is_even_draw, is_normal_draw
 from traindx.observe.torch.element_samples import READABLE, plain, sample_of, spread, to_host
 from traindx.observe.torch.graph import walk
 from traindx.observe.torch.kinds import activation_shape, is_dropout, is_layer, is_norm
@@ -82,17 +82,20 @@ def _layer_parameters(module: nn.Module) -> list[torch.Tensor]:
 
 
 def _frozen_initial(module: Any) -> int:
-    """How many weights of a frozen layer are those that PyTorch makes it with."""
+    """How many weights of a frozen layer are those that PyTorch makes it with, or libraries of models: normal
+    numbers beside a bias of zeros."""
     weight, bias = getattr(module, "weight", None), getattr(module, "bias", None)
     if not isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d | nn.Conv3d) or weight is None:
         return 0
     if weight.requires_grad or weight.is_meta or type(weight) is not nn.Parameter:
         return 0
     bound = 1.0 / sqrt(max(1, _numel(weight[0])))
-    if bias is not None and float(bias.detach().abs().max()) > 1.0001 * bound:
-        return 0
-    even = is_even_draw(weight.detach().float().cpu().numpy().reshape(-1), bound)
-    return _numel(weight) if even else 0
+    largest_bias = float(bias.detach().abs().max()) if bias is not None else None
+    values = weight.detach().float().cpu().numpy().reshape(-1)
+    if largest_bias == 0 and is_normal_draw(values):
+        return _numel(weight)
+    fits = largest_bias is None or largest_bias <= 1.0001 * bound
+    return _numel(weight) if fits and is_even_draw(values, bound) else 0
 
 
 def _numel(parameter: torch.Tensor) -> int:

@@ -26,7 +26,8 @@ def frozen_at_random(case: Case, *, min_share: float = 0.5, min_of_model: float 
     """Frozen layers hold the random numbers that they were made with: nothing was loaded into them.
 
     The weights of frozen layers are compared, before the first step, with what the framework draws for a new
-    layer: even numbers in a range that only its size sets, in Keras with biases of zero. Seen when
+    layer: even numbers in a range that only its size sets, in Keras with biases of zero, or normal numbers
+    beside biases of zero. Seen when
     {min_share:%} or more of what is frozen is so. High where the training does not do well; where it does,
     random features are enough, and it is worth knowing, as it is of a model at rest, whose weights may be
     loaded later.

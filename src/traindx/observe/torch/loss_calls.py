@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _LEARNED_FROM = 8
 _CLOSE = 1e-3
 _ABOUT = 0.1
+_WEIGHTS_MOST = 64
 _REDUCTIONS = {0: "none", 1: "mean", 2: "sum"}
 # Where the reduction stands among the arguments of the compiled functions.
 _PLACE = {
@@ -151,12 +152,16 @@ def reduction(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
 
 
 def class_options(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, object]:
-    """Of a loss over classes: whether classes have weights, and the class that is passed over."""
+    """Of a loss over classes: the weights of the classes, if they have any, and the class that is passed
+    over."""
     if name not in ("cross_entropy", "nll_loss"):
         return {}
     weight = kwargs.get("weight", args[2] if len(args) > 2 else None)
     ignored = kwargs.get("ignore_index", args[4] if len(args) > 4 else -100)
-    return {"weighted": weight is not None, "ignored": ignored}
+    options: dict[str, object] = {"weighted": weight is not None, "ignored": ignored}
+    if isinstance(weight, torch.Tensor) and not weight.is_meta and weight.numel() <= _WEIGHTS_MOST:
+        options["class_weights"] = [round(float(number), 6) for number in weight.detach().cpu().reshape(-1)]
+    return options
 
 
 def as_given(tensor: torch.Tensor) -> torch.Tensor:

@@ -1,10 +1,11 @@
 """The labels over the batches."""
 
+import itertools
 from typing import Any
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Cases, Detected, Detector, Finding, Skipped, number
+from traindx.evidence.detector import Case, Cases, Detected, Detector, Finding, Run, Skipped, number
 from traindx.evidence.detectors._number_text import percent, strength, text, times
 from traindx.evidence.sampled import odd_objective, sampled, training_loader
 from traindx.testing.sketch import run
@@ -156,7 +157,50 @@ def classes_unequal(
     )
 
 
+@Detector("Class weights the wrong way round", needs=("fact:losses", "fact:classes"), family="class_weights")
+def class_weights_reversed(
+    case: Case, *, times_as_frequent: float = 3.0, times_the_weight: float = 2.0, min_targets: int = 200
+) -> Detected:
+    """The loss weighs frequent classes more than rare ones.
+
+    Weights of classes are to make up for rare ones: one over the frequency, or nearer to even. Seen when the
+    most frequent class is {times_as_frequent} times as frequent as the rarest, has {times_the_weight} times
+    its weight and more, and the weights rise with the frequencies throughout: the rare classes hardly count.
+
+    Silent without weights and under {min_targets} sampled targets. Known mistake: a frequent class that
+    matters more on purpose.
+    """
+    weights = next(
+        (list(loss["class_weights"]) for loss in case.inside.losses if loss.get("class_weights")), []
+    )
+    counts = {key: n for key, n in case.inside.fact("classes").items() if isinstance(n, int)}
+    shares = case.task.class_shares
+    if not weights or len(shares) < 2 or max(shares) >= len(weights) or sum(counts.values()) < min_targets:
+        return Skipped("weights of the classes and their sampled targets")
+    order = sorted(shares, key=lambda kind: shares[kind])
+    rare, frequent = order[0], order[-1]
+    rises = all(weights[a] <= weights[b] for a, b in itertools.pairwise(order))
+    unequal = shares[frequent] >= times_as_frequent * shares[rare]
+    if not (rises and unequal and weights[frequent] >= times_the_weight * max(weights[rare], 1e-12)):
+        return None
+    return Finding(
+        f"Class {frequent} ({percent(shares[frequent])} of the targets) has the weight "
+        f"{text(weights[frequent])} in the loss, class {rare} ({percent(shares[rare])}) only "
+        f"{text(weights[rare])}: the weights favour what is frequent, and rare classes hardly count.",
+        "silent_defect",
+        "high",
+        numbers={"frequent_weight": weights[frequent], "rare_weight": weights[rare]},
+    )
+
+
+def _class_weights(*weights: float) -> Run:
+    losses = [{"function": "cross_entropy", "class_weights": list(weights)}]
+    return run({}, facts={"losses": losses, "classes": {"0": 900, "1": 60, "2": 40}})
+
+
 def cases() -> Cases:
+    yield from class_weights_reversed.fires(_class_weights(0.9, 0.06, 0.04))
+    yield from class_weights_reversed.silent(_class_weights(0.1, 1.5, 2.5), _class_weights(1.0, 1.0, 1.0))
     letters = {str(one): 160 // (one + 1) for one in range(25)}
     yield from classes_unequal.silent(run({}, facts={"classes": letters}))
     yield from labels_change.fires(run({}, facts=_facts(came_again=200, relabelled=160)))

@@ -158,7 +158,9 @@ def targets_large(case: Case, *, min_rms: float = 30.0, full_strength_at: float 
 
 
 @Detector("Targets are not the next token", needs=("fact:token_offsets|fact:samples",), family="token_offset")
-def tokens_shifted(case: Case, *, same_share: float = 0.97, other_share: float = 0.9) -> Detected:
+def tokens_shifted(
+    case: Case, *, same_share: float = 0.97, other_share: float = 0.9, min_kinds: int = 8
+) -> Detected:
     """A model of sequences is not asked for the next token but for another one of its input.
 
     The recorder compares the targets of the first batches with the input tokens at the same place and a few
@@ -167,14 +169,15 @@ def tokens_shifted(case: Case, *, same_share: float = 0.97, other_share: float =
     the one before where they are shifted the wrong way (of low severity: a task may ask for it). Targets
     that are the token itself are another finding.
 
-    Silent for targets that are no tokens of the input (translation, tags), for masked language models, whose
-    targets are hidden, and where several distances fit (sequences that repeat themselves).
+    Silent for targets that are no tokens of the input (translation, tags; classes of fewer than {min_kinds}
+    kinds are tags, whatever their numbers), for masked language models, whose targets are hidden, and where
+    several distances fit (sequences that repeat themselves).
     """
     shares = token_offsets(case)
     if not shares:
         return Skipped("batches of tokens with a target for each")
     offset = only_offset(shares, same_share=same_share, other_share=other_share)
-    if offset in (None, 0, 1):
+    if offset in (None, 0, 1) or 0 < len(case.task.class_shares) < min_kinds:
         return None
     share = shares[offset]
     if offset > 0:

@@ -102,13 +102,15 @@ def lr_still_warming(
     growth_factor: float = 1.5,
     reached_share: float = 0.98,
     far_share: float = 0.5,
+    times_first: float = 10.0,
     min_points: int = 5,
 ) -> Detected:
     """The run ends while the learning rate is still warming up.
 
     Seen when the logged rate never falls, was rising to the very end, and grew by half or more; when the
     configuration or the schedule names the peak it must not have been reached. Trouble when a training ends
-    with less than {far_share} of a peak that is known: it never had its learning rate.
+    with less than {far_share} of a peak that is known: it never had its learning rate. Where the peak is not
+    known, when the rate ends at {times_first} times its first value and the training suffers.
 
     Silent about rates that have settled, and about a few points.
     Known mistakes: a learning-rate range test rises to its end on purpose.
@@ -126,7 +128,8 @@ def lr_still_warming(
         f"The learning rate rose from {text(float(lr.y[0]))} to {text(last)}{share} and still rose "
         f"when the run ended at {where(lr, float(lr.x[-1]))}."
     )
-    far = goal is not None and last < far_share * goal and not case.inside.stopped
+    unknown = goal is None and last >= times_first * float(lr.y[0]) and case.harm.suffers
+    far = (unknown or (goal is not None and last < far_share * goal)) and not case.inside.stopped
     return Finding(
         sentence,
         symptom="slow_convergence" if far else None,

@@ -76,5 +76,5 @@ class ConfirmProgress(ExperimentProgress):
     def _observed(self, problem: Problem, belief: Belief, outcome: Outcome) -> Iterator[Block]:
         yield from words.observed(problem, belief, outcome)
 
-    def _showed(self, trial: Tried) -> Iterator[Block]:
-        yield from words.showed(trial)
+    def _showed(self, tried: Tried) -> Iterator[Block]:
+        yield from words.showed(tried)

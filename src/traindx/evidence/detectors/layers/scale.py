@@ -115,7 +115,12 @@ def _parts(case: Case, norms: Mapping[str, object], pull: float, looks: int, dec
     return found
 
 
-@Detector("Weights fade away", needs=("weight_norm/*",), family="weight_decay_seen", harms="learning")
+@Detector(
+    "Weights fade away",
+    needs=("fact:optimizers", "weight_norm/*"),
+    family="weight_decay_seen",
+    harms="learning",
+)
 def weights_fade(
     case: Case, *, left: float = 0.02, min_layers_share: float = 0.3, min_samples: int = 4
 ) -> Detected:
@@ -228,7 +233,7 @@ def _run(epsilon: float, norm: float, end: float = 1.0, optimizer: str = "Adam")
 
 def _fading(end: float) -> Run:
     norms = {f"weight_norm/{name}": [5.0, 3.0, 1.0, end] for name in ("emb", "fc1", "fc2")}
-    return run({"loss": noisy(np.full(100, 0.7), 0.01), **norms})
+    return run({"loss": noisy(np.full(100, 0.7), 0.01), **norms}, facts={"optimizers": [{"class": "Adam"}]})
 
 
 def cases() -> Cases:

@@ -133,6 +133,19 @@ def test_restarts_part_runs(tmp_path: Path) -> None:
     assert [len(run.series["loss"]) for run in read_text(tmp_path, "log.csv", text).runs] == [3, 2]
 
 
+def test_rows_written_twice_count_once(tmp_path: Path) -> None:
+    losses = [round(2.0 * 0.95**row, 4) for row in range(40)]
+    rows = [f"{step},{loss}" for step, loss in enumerate(losses * 2, start=1)]
+    path = tmp_path / "losses.csv"
+    path.write_text("step,loss\n" + "\n".join(rows))
+    run = traindx.read(path).runs[0]
+    assert run.series["loss"].values.tolist() == losses
+    assert [(event.kind, event.step) for event in run.events] == [("repeated_rows", 41.0)]
+
+    path.write_text("step,loss\n" + "\n".join([*rows[:-1], "80,0.5"]))  # another end: a training of 80 steps
+    assert len(traindx.read(path).runs[0].series["loss"]) == 80
+
+
 def test_clock(tmp_path: Path) -> None:
     text = '{"step": 0, "loss": 1, "ts": 1700000000000}\n{"step": 1, "loss": 2, "ts": 1700000001000}\n'
     run = only_run(read_text(tmp_path, "log.jsonl", text))

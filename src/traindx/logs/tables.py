@@ -14,6 +14,8 @@ from traindx.logs.segments import segments
 
 # Values of a column and which of them were logged (None: all).
 _FEWEST = 3
+# A block of so many different values that stands twice was written twice.
+_REPEATED = 20
 Cells = tuple[FloatArray, BoolArray | None]
 # How many rows there are, their columns, and the words of columns that may name a split.
 RowBlock = tuple[int, dict[str, Cells], dict[str, list[str]]]
@@ -101,6 +103,11 @@ def logs_from_table(
                 logs.append(Log([], axis or axis_found, dict(config or {}), list(events)))
             logs[number].events += segment.events
             rows = members[segment.rows]
+            half = _written_twice(table, rows, used)
+            if half:
+                text = f"the last {half:,} rows repeat those before them value by value; they were left out"
+                logs[number].events.append(Event("repeated_rows", text, float(steps[rows[half]])))
+                rows = rows[:half]
             for name, values in table.values.items():
                 at = rows[table.has(name)[rows] & np.isfinite(steps[rows])]
                 at = at[measured(values[at])]
@@ -109,6 +116,15 @@ def logs_from_table(
                 clock = table.values[times][at] if times and times in table.values else None
                 logs[number].columns.append(Column(name, steps[at], values[at], clock, split))
     return logs
+
+
+def _written_twice(table: Table, rows: IntArray, counters: set[str]) -> int:
+    """Half of the rows, where the second half repeats every value of the first but the counters; else 0."""
+    half = rows.size // 2
+    columns = [values[rows] for name, values in table.values.items() if name not in counters]
+    if rows.size % 2 or not any(np.unique(values[:half]).size >= _REPEATED for values in columns):
+        return 0
+    return half if all(np.array_equal(v[:half], v[half:], equal_nan=True) for v in columns) else 0
 
 
 def measured(values: FloatArray) -> BoolArray:

@@ -9,6 +9,7 @@ import pytest
 
 import traindx
 from tests.readers.truth import SAMPLES, assert_logged, only_run, read_text, truth_of
+from traindx.core.names.understand import canonical
 from traindx.core.units import Bundle
 from traindx.logs.formats import json_file
 from traindx.logs.log_file import File
@@ -209,3 +210,35 @@ def test_a_first_line_that_counts_is_no_settings(tmp_path: Path) -> None:
     ]
     (tmp_path / "run.jsonl").write_text("\n".join(rows) + "\n")
     assert "warm" not in only_run(traindx.read(str(tmp_path / "run.jsonl"))).config
+
+
+def test_a_monitor_is_read_by_episode(tmp_path: Path) -> None:
+    path = tmp_path / "monitor.csv"
+    rows = "\n".join(f"{n * 1.5},{200 + n},{n * 0.2:.1f}" for n in range(40))
+    path.write_text(f'#{{"t_start": 1637670664.0, "env_id": null}}\nr,l,t\n{rows}\n')
+    run = only_run(traindx.read(path))
+    assert list(run.series["reward"].values[:3]) == [0.0, 1.5, 3.0]
+    assert list(run.series["episode_length"].values[:2]) == [200.0, 201.0]
+    assert run.series["reward"].steps[-1] == 40
+    assert "rl" in run.traits
+
+
+@pytest.mark.parametrize(("name", "expected"), [("perp", "perplexity"), ("test/success_rate", "test/reward")])
+def test_names_met_in_logs(name: str, expected: str) -> None:
+    assert canonical(name) == expected
+
+
+def test_the_sides_of_a_gan_in_one_word(tmp_path: Path) -> None:
+    path = tmp_path / "train.out"
+    lines = [f"[{n:3d}/200]: dloss: {0.5 / (n + 1):.4f}, gloss: {3.0 - n / 100:.4f}" for n in range(60)]
+    path.write_text("\n".join(lines))
+    run = only_run(traindx.read(path))
+    assert {"loss/d", "loss/g"} <= set(run.series)
+    assert "gan" in run.traits
+
+
+def test_a_total_that_falls_is_the_loss(tmp_path: Path) -> None:
+    path = tmp_path / "train.out"
+    path.write_text("\n".join(f"[epoch: {n}/40] total: {2.0 - n / 50:.4f}" for n in range(1, 40)))
+    run = only_run(traindx.read(path))
+    assert run.series["loss"].values[0] == pytest.approx(1.98)

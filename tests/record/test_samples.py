@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from traindx.evidence.case import Case
 from traindx.observe.data.batch_rows import prints, rows_of
 from traindx.observe.data.relations import relation
 from traindx.observe.torch.sample_prints import SampleFingerprints
+from traindx.testing import sketch
 
 
 @pytest.fixture(autouse=True)
@@ -311,3 +314,23 @@ for epoch in range(6):
     assert facts["validation"]["taken"] >= 100
     assert facts["validation"]["known"] == 0
     assert facts["distinct"] >= 150
+
+
+def test_a_target_that_stands_in_the_input_is_found_behind_a_written_loss() -> None:
+    """Such a target is known to five digits of the largest one only (`written_losses`)."""
+    samples = SampleFingerprints()
+    for _ in range(4):
+        windows = torch.randn(64, 48, 1)
+        samples.trained(windows, torch.round(windows[:, -1, 0], decimals=4))
+    assert samples.facts()["target_in_input"] == {"batches": 4, "places": [47]}
+
+
+@pytest.mark.parametrize("size", [120, 700])
+def test_how_many_samples_there_are_is_estimated_from_those_that_came_again(size: int) -> None:
+    x, y = torch.randn(size, 12), torch.randint(0, 3, (size,))
+    samples = SampleFingerprints()
+    for _ in range(12):
+        rows = torch.randint(0, size, (40,))
+        samples.trained(x[rows], y[rows])
+    run = replace(sketch.run({"loss": [1.0, 0.5]}), facts={"samples": samples.facts()})
+    assert Case(run).train_samples == pytest.approx(size, rel=0.25)

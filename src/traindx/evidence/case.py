@@ -176,6 +176,18 @@ class Case:
             total = epochs * length if epochs and length else None
         return total if total is not None and total > 0 else None
 
+    @cached_property
+    def batch_size(self) -> float | None:
+        """Samples in a batch: as configured, else as the loss function was given them."""
+        shapes = [loss.get("output_shape") or loss.get("target_shape") for loss in self.inside.losses]
+        sizes = [str(shape).partition("x")[0] for shape in shapes]
+        return self.number("batch_size") or next((float(size) for size in sizes if size.isdigit()), None)
+
+    @cached_property
+    def train_samples(self) -> float | None:
+        """Samples to train on: as configured, else estimated from how often sampled ones came again."""
+        return self.number("train_samples") or self.inside.estimated_samples
+
     def number(self, setting: str) -> float | None:
         """A setting as a number, None when it is not there or is no number."""
         value = self.run.settings.get(setting)
@@ -232,7 +244,7 @@ class Case:
             passed = float(counted.x[-1] - counted.x[0])
             if done > 0 and passed > 0:
                 return passed / done
-        samples, batch = self.number("train_samples"), self.number("batch_size")
+        samples, batch = self.train_samples, self.batch_size
         if samples and batch and self.run.axis == "step":
             whole = batch * (self.number("accumulation") or 1) * (self.number("world_size") or 1)
             return max(1.0, samples / whole)

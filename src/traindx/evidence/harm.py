@@ -29,6 +29,9 @@ _STANDS = 12
 # A validation that shows what a training reached: so many evaluations, so much of a fall, so near its best.
 _EVALUATIONS, _CLEAR_FALL, _NEAR_BEST = 4, 0.15, 0.02
 _USUAL_LOSS = (0.05, 15.0)
+# Nearly all of the validation data is answered right from such a score on, or at such a share of the loss of
+# a constant answer.
+_SOLVED, _LEFT = 0.95, 0.08
 # The loss of a language model that knows little more than how frequent each token is.
 _FREQUENCIES_ALONE, _NATS = 0.6, 5.0
 _NO_SCHEDULE = ("constant", "none", "no", "fixed")
@@ -44,6 +47,7 @@ _KINDS: Mapping[str, Callable[[Harm], bool]] = {
     "progress": lambda harm: not harm.learned(),
     "fit": lambda harm: harm.has_room,
     "calm": lambda harm: not harm.ends_at_best,
+    "generalising": lambda harm: not harm.solved,
 }
 
 
@@ -99,15 +103,25 @@ class Harm:
         fall = first - best
         return fall >= _CLEAR_FALL * abs(first) and last - best <= _NEAR_BEST * fall
 
+    @cached_property
+    def solved(self) -> bool:
+        """Whether nearly all of the validation data is answered right: what little was lost since is none."""
+        case = self._case
+        if max(case.level.validation_scores, default=0.0) >= _SOLVED:
+            return True
+        val, guess = case.val_loss, case.task.guess_loss if len(case.task.class_shares) > 1 else None
+        return val is not None and len(val) > 0 and guess is not None and val.tail <= _LEFT * guess
+
     @property
     def has_room(self) -> bool:
         """Whether more can be expected.
 
-        Not of a fine-tuning on classes, whose labels agree only so far, and not where the rest is noise.
+        Not of a fine-tuning on classes, whose labels agree only so far, not where the rest is noise, and not
+        of a model that is far ahead of simple ones.
         """
         level, task = self._case.level, self._case.task
         tuned = task.fine_tuned and task.classes is not None
-        return not (tuned or level.beats_simple() or level.has_all_there_is())
+        return not (tuned or level.beats_simple() or level.far_ahead or level.has_all_there_is())
 
     @property
     def starts_far_above(self) -> bool:
@@ -195,7 +209,7 @@ class Harm:
         gradient = norm is not None and 0.1 <= norm <= 10.0
         if self.constant_lr < _SMALL_LR * (10.0 if gradient else 1.0) and left >= 0.3:
             return True
-        return not case.inside.recorded and stop.share >= _HALF and self.mediocre and left >= 0.25
+        return stop.share >= _HALF and self.mediocre and left >= 0.25
 
     @cached_property
     def lr_gone(self) -> bool:
@@ -232,7 +246,8 @@ class Harm:
         training was recorded and held against simple models that do better than guesses.
         """
         case, stop, loss = self._case, self.standstill, self._case.loss
-        decided = case.inside.recorded and not case.level.says_nothing
+        compared = case.level.against_simple is not None and not case.level.says_nothing
+        decided = case.inside.recorded and compared
         if stop is None or loss is None or decided or loss.course.starts_late:
             return None
         lowered = case.lr is not None and len(case.lr) > 2 and case.lr.y[-1] < _HALF * case.lr.y.max()

@@ -5,6 +5,7 @@ A recording is untrusted input: what is not of the expected shape is not there.
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +19,8 @@ Fact = Mapping[str, Any]
 _RANK = "/rank"
 _LARGEST = sys.float_info.max
 _BRIEF = 10.0
+# Repeated samples that tell how many there are, and draws that no recording exceeds.
+_ENOUGH_AGAIN, _MOST_DRAWS = 10, 1e9
 _OF_A_RANK = re.compile(r"/rank\d+$")
 
 
@@ -126,6 +129,27 @@ class Inside:
         """The layers of the largest model."""
         largest = max(self.models, key=lambda model: number(model, "parameters") or 0.0, default=None)
         return facts(largest.get("layer_list")) if largest is not None else ()
+
+    @cached_property
+    def estimated_samples(self) -> float | None:
+        """How many samples there are to train on, from how many of those drawn were new.
+
+        `draws` from that many give `size * (1 - exp(-draws / size))` different ones. None where too few came
+        again to say.
+        """
+        samples = self.fact("samples")
+        draws, again = number(samples, "taken"), number(samples, "came_again")
+        distinct = number(samples, "distinct")
+        if not draws or not again or not distinct or again < _ENOUGH_AGAIN:
+            return None
+        fresh = draws - again
+        if not _ENOUGH_AGAIN <= fresh < draws < _MOST_DRAWS:
+            return None
+        low, high = fresh, draws * draws
+        for _ in range(60):
+            size = (low + high) / 2.0
+            low, high = (size, high) if size * -math.expm1(-draws / size) < fresh else (low, size)
+        return max(float(round(low)), distinct)
 
     def events(self, *kinds: str) -> Sequence[Event]:
         """What happened, of these kinds, in order."""

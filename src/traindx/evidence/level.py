@@ -30,6 +30,7 @@ _GOOD = 0.85
 _HEAVY_DROPOUT = 0.8
 _AS_GOOD = 0.05
 _SOMETHING = 0.2
+_FAR_AHEAD = 0.1
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Level:
     @cached_property
     def scores(self) -> Sequence[float]:
         """The last level of each score between 0 and 1, on training and on validation data."""
-        curves = [self._case.curve(name) for name in _SHARES]
+        curves = [self._case.part_of(name) for name in _SHARES]
         return [
             *(_end(curve) for curve in curves if curve is not None and len(curve)),
             *self.validation_scores,
@@ -155,6 +156,12 @@ class Level:
             return False
         guessed = max(self._case.task.class_shares.values(), default=0.0) if found.classes else 0.0
         return max(found.reached, found.simple) - guessed < _SOMETHING * (1.0 - guessed)
+
+    @property
+    def far_ahead(self) -> bool:
+        """Whether the model finds much where simple models find little or nothing."""
+        found = self.against_simple
+        return found is not None and found.reached >= found.simple + _FAR_AHEAD
 
     def beats_simple(self, *, slack: float = 0.02, z: float = 5.0) -> bool:
         """Whether simple models find something in the inputs, and the model has got all of it."""

@@ -70,7 +70,7 @@ def _holds(curve: Curve) -> bool:
     begin, end = float(np.median(curve.y[: max(1, part // 2)])), float(np.median(curve.y[-part:]))
     spread = float(np.ptp(curve.y))
     if spread <= 1e-6 * abs(end):
-        return True
+        return end != 0.0
     rises = end - begin > 0.25 * spread
     return rises or (end - float(curve.y.min()) > 0.8 * spread and curve.trend.z > -2.0)
 

@@ -118,7 +118,7 @@ def _is_loss(name: str, series: Series) -> bool:
 
 
 def _minimised(name: str, series: Mapping[str, Series]) -> bool:
-    """Whether the run has this training curve; an ELBO counts only when it is one to lower."""
+    """Whether the run has this training curve; an ELBO or a total counts only when it falls."""
     curve = series.get(name)
     if curve is None or len(curve) < 2:
         return False

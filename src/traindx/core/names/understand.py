@@ -26,6 +26,8 @@ _LOSS_PREFIX = re.compile(r"l_((?:g_|d_)?[a-z]\w*)")
 _FOREIGN_WORD = re.compile("|".join(sorted(FOREIGN, key=len, reverse=True)), re.I)
 
 
+# Names of the two sides of a GAN, written as one word.
+_SIDES = re.compile(r"\b(d|g)(?=loss(?:es)?\b)", re.I)
 _GENERATOR = frozenset({"g", "gen", "generator"})
 _CRITIC = frozenset({"d", "disc", "discriminator"})
 _GAN_PART = re.compile(r"^(?:[GD]_(?:GAN|L1|real|fake|A|B|VGG|adv|feat)\w*|cycle_[AB]|idt_[AB])$")
@@ -47,7 +49,7 @@ def tokens(raw: str) -> list[str]:
     plain = (
         english(raw).replace("'s ", " ").replace("@", " ").replace("CrossEntropyLoss", "cross_entropy_loss")
     )
-    plain = _HELD_OUT.sub("holdout", plain)
+    plain = _SIDES.sub(r"\1 ", _HELD_OUT.sub("holdout", plain))
     words = (t.lower() for t in _TOKEN.findall(plain))
     return [FOREIGN.get(w, w) for w in words if not _COUNTED_FILLER.fullmatch(w)]
 

@@ -46,7 +46,7 @@ _METRICS = """
 loss            lower   0       loss losses cost objective lm_loss ce ce_loss xent cross_entropy
     crossentropy cross_entropy_loss crossentropyloss nll_loss loss_ce training_error criterion mse_loss
     loss_value trl tel logloss mlogloss
-perplexity      lower   1       ppl perplexity pplx
+perplexity      lower   1       ppl perplexity pplx perp
 bits_per_byte   lower   0       bpb bits_per_byte bpc bits_per_char bpd bits_per_dim
 accuracy        higher  -       acc accuracy accuracies acc1 top1 top_1 acc_1 acc_top1 top1_acc
     top1_accuracy top_1_accuracy prec1 prec_1 categorical_accuracy sparse_categorical_accuracy
@@ -87,7 +87,7 @@ psnr            higher  -       psnr
 ssim            higher  -       ssim
 fid             lower   0       fid
 reward          higher  -       reward rewards episode_reward ep_reward ep_rew_mean ep_rew mean_reward
-    return returns episode_return episodic_return
+    return returns episode_return episodic_return success_rate
 kl              none    0       kl kl_div kl_divergence approx_kl
 entropy         none    -       entropy
 lr              none    -       lr learning_rate learningrate learn_rate lr_0 lr0 lr_pg0 x_lr0 lr_group0
@@ -187,10 +187,11 @@ evloss      val     loss
 OBJECTIVES = tuple(
     """
     mse rmse rmsle mae bce nll hinge triplet obj neg_elbo elbo neg_si_sdr bits_per_byte perplexity error
+    total
     """.split()
 )
-# Those that some log as it is and some with its sign turned.
-EITHER_SIGN = frozenset({"elbo"})
+# Those that some log with its sign turned, or for something else: they count where they fall.
+EITHER_SIGN = frozenset({"elbo", "total"})
 
 _FOREIGN = """
 train           训练 訓練 entrenamiento treinamento treino entraînement тренировка обучение

@@ -5,7 +5,7 @@ Padded, quoted, repeated and empty header cells, ragged rows, comments, percent 
 separators, decimal commas, a header that comes again after a restart, UTF-16 and odd line ends are
 read. An empty cell and a word are gaps, a literal `nan` is a value. A column of words like
 `phase` gives the split of its rows. TensorBoard's CSV download (`Wall time,Step,Value`) takes the
-metric's name from the file name.
+metric's name from the file name. Stable-Baselines3's `monitor.csv` (`r,l,t`) is read by episode.
 
 A table needs a counter (`step`, `epoch`, ...) or names of metrics to be taken for a training: data
 sets are left alone. Without a header the file name must contain a word for a metric.
@@ -36,6 +36,8 @@ _METRIC_FILE = re.compile(
     r"loss|acc|metric|train|valid|eval|history|curve|learning|reward|perplexity|error", re.I
 )
 _TAG = re.compile(r"(?:^|-)tag-(?P<tag>.+)$")
+# Columns of the monitor of Gym and Stable-Baselines3: reward, length and time of an episode.
+_MONITOR = {"r": "reward", "l": "episode_length", "t": "time"}
 _BINARY = re.compile(rb"[\x01-\x06\x0e-\x1a]")
 
 
@@ -83,6 +85,10 @@ def _titled(table: Table, file: File, *, headed: bool) -> Table:
             columns = columns[1:]
         if len(columns) == 1:
             _rename(values, present, columns[0], label)
+    if list(values)[: len(_MONITOR)] == list(_MONITOR):
+        for letter, title in _MONITOR.items():
+            _rename(values, present, letter, title)
+        values["episode"] = np.arange(1.0, values["reward"].size + 1.0)
     clocks = ("wall time", "timestamp")
     other_columns = [n for n in values if names.counter_rank(n) is None and n.lower() not in clocks]
     if headed and len(other_columns) == 1 and other_columns[0].lower() in ("value", "values", "y"):

@@ -15,6 +15,8 @@ _ROWS, _FEATURES = 64, 64
 _FEW = 4
 _REACH = 30.0
 _OTHERS = 8
+# The error of a target that was read from a difference, next to the largest one (`written_losses`).
+_ROUNDED = 5e-5
 _FACTOR, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 
 
@@ -91,7 +93,7 @@ def target_places(inputs: Tensor, labels: Values) -> Values | None:
     if data is None or not is_real(data) or size(data[0]) > _ELEMENTS_COMPARED or np.unique(labels).size < 3:
         return None
     values = host(evenly(data, [_ROWS, *data.shape[1:]])).reshape(len(labels), -1)
-    is_close = np.abs(values - labels[:, None]) <= 1e-6 * (1 + np.abs(labels[:, None]))
+    is_close = np.abs(values - labels[:, None]) <= _ROUNDED * np.abs(labels).max()
     is_target: Values = is_close.all(0)
     return is_target
 

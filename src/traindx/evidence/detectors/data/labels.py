@@ -70,7 +70,7 @@ def labels_in_order(
     nature. Known mistakes: groups that belong together in one batch on purpose.
     """
     top = sampled(case, "target/top_share", min_samples)
-    size = _batch(case)
+    size = case.batch_size
     if size is None or size < min_batch_size or odd_objective(case):
         return Skipped(f"batches of at least {min_batch_size}")
     if top is None:
@@ -101,14 +101,6 @@ def _of_numbers(case: Case, looks: int, narrow: float) -> Detected:
         f"Targets vary by {text(within)} within a batch and by {text(between)} between batches: they come in "
         "order."
     )
-
-
-def _batch(case: Case) -> float | None:
-    for loss in case.inside.losses:
-        first = str(loss.get("target_shape", "")).split("x")[0]
-        if first.isdigit():
-            return float(first)
-    return case.number("batch_size")
 
 
 @Detector("Classes of unequal size", needs=("fact:classes",), family="class_shares")

@@ -104,7 +104,7 @@ def target_among_inputs(case: Case, *, min_batches: int = 3) -> Detected:
 
     A window that reaches into what is to be forecast, a label column left among the features, a target that
     was scaled together with the inputs: the model learns to copy, and a validation made the same way praises
-    it. Seen when the values agree to six digits in {min_batches} batches and more.
+    it. Seen when the values agree to four digits in {min_batches} batches and more.
 
     Could not look without one real number as the target of each sample. Silent for targets of fewer than
     three values. Known mistakes: a denoising or gap-filling task whose input keeps the value on purpose.

@@ -22,7 +22,7 @@ def reward_flat(
     case: Case,
     reward: Curve,
     *,
-    min_points: int = 15,
+    min_points: int = 8,
     long_run: int = 60,
     equal_share: float = 0.98,
     z_score: float = 3.0,
@@ -178,6 +178,7 @@ def entropy_collapses(
 def cases() -> Cases:
     yield from reward_flat.fires(
         run({"reward": [-0.8] * 40, "loss": [0.0] * 40}, traits=("rl",)),
+        run({"reward": [0.0] * 10}, traits=("rl",)),
         run({"reward": noisy([20.0] * 300, 0.1)}, traits=("rl",)),
         run({"reward": noisy(np.linspace(20.0, 5.0, 300), 0.5, relative=False)}, traits=("rl",)),
     )

@@ -5,7 +5,7 @@ import numpy as np
 from traindx.core.kinds import REGRESSION, loss_kind
 from traindx.evidence.detector import Case, Cases, Detected, Detector, Fact, Finding, Skipped, word
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.sampled import ends, odd_objective, only_loss, sampled
+from traindx.evidence.sampled import ends, odd_objective, only_loss, sampled, usual
 from traindx.testing.sketch import run
 
 _TAKES_LOGITS = {"softmax_cross_entropy": "Softmax", "sigmoid_cross_entropy": "Sigmoid"}
@@ -157,7 +157,50 @@ def _stretched(loss: Fact, count: int) -> bool:
     return given[1:] == [str(count)] and wanted in ([given[0], "1"], [given[0]])
 
 
+@Detector("Several labels in a softmax", needs=("fact:losses", "target/top_share"), family="loss_form")
+def labels_share_softmax(
+    case: Case, *, min_labels: float = 1.2, min_classes: int = 3, min_samples: int = 3
+) -> Detected:
+    """The targets of a softmax cross-entropy hold several labels a row.
+
+    A softmax shares one answer among the classes: labels that may stand side by side need a sigmoid each.
+    Seen when the targets are zeros and ones, as wide as the outputs, with {min_labels} ones a row and more
+    in every sample.
+
+    Silent for class numbers, for targets that sum to one, and for fewer than {min_classes} classes.
+    """
+    loss = only_loss(case)
+    if loss is None or loss_kind(loss) != "softmax_cross_entropy":
+        return Skipped()
+    rows, _, columns = str(loss.get("target_shape", "")).partition("x")
+    wide = rows.isdigit() and columns.isdigit() and loss.get("output_shape") == loss.get("target_shape")
+    zeros = sampled(case, "target/top_share", min_samples)
+    if not wide or int(columns) < min_classes or zeros is None:
+        return Skipped(f"{min_samples} samples of targets as wide as the outputs")
+    ones = [usual(case, f"target/{name}") for name in ("distinct", "min", "max")] == [2.0, 0.0, 1.0]
+    labels = (1.0 - zeros.y) * int(columns)
+    if not ones or labels.min() < min_labels or zeros.y.min() < 0.5:
+        return None
+    usual_count = float(np.median(labels))
+    return Finding(
+        f"The targets of {loss['function']} hold {usual_count:.1f} labels a row of {columns} classes: a "
+        "softmax shares one answer among them.",
+        "silent_defect",
+        "medium",
+        numbers={"labels": usual_count, "classes": int(columns)},
+    )
+
+
 def cases() -> Cases:
+    tags = {"target/min": [0.0] * 4, "target/max": [1.0] * 4, "target/distinct": [2.0] * 4}
+    shared = {"function": "cross_entropy", "output_shape": "50x12", "target_shape": "50x12"}
+    yield from labels_share_softmax.fires(
+        run({**tags, "target/top_share": [0.76, 0.8, 0.78, 0.77]}, facts={"losses": [shared]})
+    )
+    yield from labels_share_softmax.silent(
+        run({**tags, "target/top_share": [11 / 12] * 4}, facts={"losses": [shared]}),
+        run({**tags, "target/top_share": [0.3] * 4}, facts={"losses": [shared | {"target_shape": "50"}]}),
+    )
     told = {"function": "cross_entropy", "reduction": "mean", "after_layers": ["Softmax", "Addmm"]}
     yield from probabilities_as_logits.fires(run({"loss": [1.6, 1.2]}, facts={"losses": [told]}))
     sums = {"output/min": [0.1] * 5, "output/max": [0.8] * 5, "output/row_sum_error": [1e-7] * 5}

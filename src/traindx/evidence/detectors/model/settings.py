@@ -31,7 +31,7 @@ def config_batch_large(
         return Skipped("the batch size as a number")
     if "rl" in case.traits:
         return Skipped("a training other than reinforcement learning")
-    data = case.number("train_samples")
+    data = case.train_samples
     if data and not counts_tokens(case) and batch >= data_share * data and batch > 1:
         part = min(1.0, batch / data)
         sentence = f"One batch of {text(batch)} holds {percent(part)} of the {text(data)} training samples."
@@ -156,7 +156,7 @@ def batch_norm_tiny_batch(case: Case, *, max_batch_size: int = 4, defect_batch_s
     """
     kinds = [kind for model in case.inside.models for kind in part(model, "normalisation")]
     norms = sorted({kind for kind in kinds if "BatchNorm" in kind})
-    batch = case.number("batch_size") or _batch(case)
+    batch = case.batch_size
     if not norms:
         return Skipped()
     if batch is None:
@@ -171,15 +171,6 @@ def batch_norm_tiny_batch(case: Case, *, max_batch_size: int = 4, defect_batch_s
         strength=1.0 if defect else 0.7 if bare else 0.5,
         numbers={"batch_size": batch},
     )
-
-
-def _batch(case: Case) -> float | None:
-    """The batch as the loss saw it."""
-    for loss in case.inside.losses:
-        first = str(loss.get("output_shape", "")).split("x")[0]
-        if first.isdigit():
-            return float(first)
-    return None
 
 
 def cases() -> Cases:

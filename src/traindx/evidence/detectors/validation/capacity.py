@@ -15,7 +15,7 @@ _RESTRAINT = re.compile(
 
 @Detector(
     "Model large for the data",
-    needs=("setting:model_parameters", "setting:train_samples|setting:train_tokens"),
+    needs=("setting:model_parameters", "setting:train_samples|setting:train_tokens|fact:samples"),
     family="capacity",
 )
 def config_model_exceeds_data(
@@ -35,7 +35,8 @@ def config_model_exceeds_data(
     Known mistakes: samples that are rich by themselves (long documents, volumes, videos).
     """
     parameters = case.number("model_parameters")
-    samples, tokens = case.number("train_samples"), case.number("train_tokens")
+    samples, tokens = case.train_samples, case.number("train_tokens")
+    about = "" if case.number("train_samples") else "about "
     if parameters is None or not (samples or tokens):
         return Skipped("the number of parameters and of training samples")
     if adapted(case) or pretrained(case):
@@ -43,7 +44,8 @@ def config_model_exceeds_data(
     if tokens:
         ratio, limit, what = parameters / tokens, parameters_per_token, f"{count(tokens)} training tokens"
     elif samples and not counts_tokens(case):
-        ratio, limit, what = parameters / samples, parameters_per_sample, f"{count(samples)} training samples"
+        ratio, limit = parameters / samples, parameters_per_sample
+        what = f"{about}{count(samples)} training samples"
     else:
         return Skipped("the number of training tokens")
     if ratio < limit:

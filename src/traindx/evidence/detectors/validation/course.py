@@ -11,6 +11,9 @@ from traindx.evidence.detectors._number_text import percent, strength, text, whe
 from traindx.evidence.validation import SCORES, evaluations, score, steps_on
 from traindx.testing.sketch import decay, noisy, run
 
+# What is left of a training loss that an evaluation of 0 does not belong to.
+_FAR_FROM_ZERO = 0.02
+
 
 @Detector(
     "Validation frozen",
@@ -43,9 +46,11 @@ def validation_frozen(
     identical, told with {min_digits} significant digits, and the training loss went elsewhere meanwhile.
     Without a validation loss an accuracy counts that is the same from the first evaluation on.
 
+    One that is exactly 0 every time, while the training loss is far from it, was never added up.
+
     Silent when the training loss stands still as well or only jitters (see weights_stand_still), when the
-    log rounds coarsely, at exactly zero, and for RL and GAN training. Known mistakes: an accuracy on a
-    handful of samples may repeat for long.
+    log rounds coarsely, at an exact zero that is reached in the end, and for RL and GAN training. Known
+    mistakes: an accuracy on a handful of samples may repeat for long.
     """
     val = (
         case.val_loss
@@ -57,7 +62,8 @@ def validation_frozen(
     first = frozen_from(val.y)
     score = val is not case.val_loss
     repeats = len(val) - first
-    if (
+    empty = not score and not val.y.any() and loss.tail > _FAR_FROM_ZERO * loss.head > 0
+    if not empty and (
         val.y[-1] == 0
         or repeats < (2 * min_points if score else min_points)
         or digits_told(val.y) < min_digits - score
@@ -67,7 +73,7 @@ def validation_frozen(
         return None
     begin = float(steps_on(val, loss)[first])
     beside = loss.y[loss.x >= begin]
-    if not moved(beside, share=5 * loss_change if score else loss_change, z=z_score):
+    if not empty and not moved(beside, share=5 * loss_change if score else loss_change, z=z_score):
         return None
     onset = float(val.x[first])
     count = max(1, beside.size // 10)
@@ -264,6 +270,7 @@ def cases() -> Cases:
     yield from validation_frozen.fires(
         run({"loss": noisy(decay(600, 2.0, 0.4), 0.1), "val/loss": (steps, [2.0, 1.7, 1.5] + [1.41733] * 7)}),
         run({"loss": train, "val/accuracy": [0.0775] * 20}, axis="epoch"),
+        run({"loss": train, "val/loss": [0.0] * 20}, axis="epoch"),
     )
     train = noisy(decay(20, 2.3, 0.05), 0.02)
     yield from validation_frozen.silent(

@@ -11,7 +11,8 @@ rise of the loss under a validation score that holds is overconfidence: it count
 
 The loss of a language model counts by its perplexity: a tenth more is trouble.
 
-Low when early stopping ended the run within its patience and restored the best weights.
+Low where nearly all of the validation data is answered right all the same, and when early stopping ended
+the run within its patience and restored the best weights.
 
 Silent when the training loss rises too (that is divergence), when the gap was there from the start (the
 two losses may be defined differently), when validation came back down, and for RL and GAN losses.
@@ -39,11 +40,15 @@ from traindx.evidence.validation import (
 )
 from traindx.testing.sketch import decay, noisy, run
 
+# A rise of the validation loss that counts where the noise of the training loss hides whether it still falls.
+_CLEAR_RISE = 0.15
+
 DETECTOR = Detector(
     title="Validation parts from training",
     needs=("val/*|test/*|map|map50",),
     family="generalisation",
     guards=("surrogate",),
+    harms="generalising",
 )
 
 
@@ -100,7 +105,8 @@ def _training_since(train: Curve, val: Curve, turn: Turn) -> tuple[float, float,
     fell = before - now > max(share * abs(before), 2.0 * error)
     rose = now - before > max(0.02 * abs(before), 3.0 * error)
     memorised = 0 <= now <= 0.5 * turn.last and now <= 0.5 * train.head and val.goal != "higher"
-    return before, now, bool(fell or (memorised and not rose))
+    clearly = turn.relative >= _CLEAR_RISE and train.trend.z < -2.0
+    return before, now, bool(fell or ((memorised or clearly) and not rose))
 
 
 def _holding(case: Case, step: float, *, gain: float = 0.0) -> Curve | None:
@@ -187,8 +193,7 @@ def _stalled(
         return None
     kept = _holding(case, float(steps[since]), gain=0.01)
     # Half of the run brought validation nothing while training lost a third of its loss.
-    solved = max(case.level.validation_scores, default=0.0) >= 0.95
-    serious = fell >= 0.35 and share >= 0.5 and ratio <= 0.6 and kept is None and not solved
+    serious = fell >= 0.35 and share >= 0.5 and ratio <= 0.6 and kept is None
     start = float(steps[since])
     best_step, best = val.best_point
     return Finding(

@@ -25,7 +25,7 @@ def code(spot: Spot) -> str:
 
 def loss_of(event: CallEvent) -> Value:
     """What a backward pass is made of."""
-    given, made = event.value.receiver, event.value
-    if made.args and (made.kind == "call" or not isinstance(given, Made)):
-        return made.args[0]
-    return given if given is not None else made
+    receiver, call = event.value.receiver, event.value
+    if call.args and (call.kind == "call" or not isinstance(receiver, Made)):
+        return call.args[0]
+    return receiver if receiver is not None else call

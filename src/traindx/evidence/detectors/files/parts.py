@@ -196,17 +196,17 @@ def file_column_stuck(case: Case, *, min_rows: int = 30) -> Detected:
 
     Silent for columns of few values, for columns that the script drops, and where most rows hold the value.
     """
-    for one in listed(case, "data_columns"):
-        stuck, count = number(one, "stuck"), number(one, "stuck_rows") or 0.0
-        name, table = word(one, "column"), word(one, "table")
+    for column in listed(case, "data_columns"):
+        stuck, count = number(column, "stuck"), number(column, "stuck_rows") or 0.0
+        name, table = word(column, "column"), word(column, "table")
         if stuck is None or count < min_rows or not is_used(case.script, name, ()):
             continue
-        first, last = (round(number(one, key) or 0.0) for key in ("first_row", "last_row"))
+        first, last = (round(number(column, key) or 0.0) for key in ("first_row", "last_row"))
         phrase, places = reading(case, table)
         return Finding(
             f"{table}: in rows {first:,} to {last:,} the column {name} is {text(stuck)} all the time "
             f"({round(count):,} rows; elsewhere it changes after at most "
-            f"{rows(round(number(one, 'usual_repeat') or 1))}): it is stuck there{phrase}.",
+            f"{rows(round(number(column, 'usual_repeat') or 1))}): it is stuck there{phrase}.",
             symptom="silent_defect",
             severity="medium",
             numbers={"row": first, "rows": count, "column": name, "file": table},
@@ -225,12 +225,12 @@ def file_rows_unordered(case: Case) -> Detected:
     Silent for files without such a column, and where more than a third of the rows are out of order: then
     order may mean nothing.
     """
-    for one in listed(case, "data_columns"):
-        count = number(one, "unordered")
+    for column in listed(case, "data_columns"):
+        count = number(column, "unordered")
         if count is None:
             continue
-        table, name = word(one, "table"), word(one, "column")
-        first, last = (round(number(one, key) or 0.0) for key in ("first_row", "last_row"))
+        table, name = word(column, "table"), word(column, "column")
+        first, last = (round(number(column, key) or 0.0) for key in ("first_row", "last_row"))
         phrase, places = reading(case, table)
         return Finding(
             f"{table}: {round(count):,} rows between {first:,} and {last:,} are not in the order of {name}, "
@@ -245,7 +245,7 @@ def file_rows_unordered(case: Case) -> Detected:
 
 def _in_groups(case: Case, change: Fact) -> Finding:
     column, table, by = (word(change, key) for key in ("column", "table", "group_column"))
-    groups = [str(one) for one in change["groups"]]
+    groups = [str(group) for group in change["groups"]]
     keys = ("row", "before", "after", "jump", "usual_range")
     row, before, after, jump, usual = (number(change, key) or 0.0 for key in keys)
     conversion, order = word(change, "conversion"), word(change, "order")
@@ -280,9 +280,9 @@ def _group_facts(jump: float, steady: float) -> dict[str, Any]:
     return {"data_files": [{"name": "a.csv"}], "data_changes": [change]}
 
 
-def _facts_file_units_change(ratio: float, shift: float, steady: float, **more: Any) -> dict[str, Any]:
+def _facts_file_units_change(ratio: float, shift: float, steady: float, **fields: Any) -> dict[str, Any]:
     change: dict[str, Any] = {"table": "a.csv", "column": "temp", "row": 1600, "before": 15.0, "after": 59.0}
-    change |= {"ratio": ratio, "shift": shift, "steady": steady, **more}
+    change |= {"ratio": ratio, "shift": shift, "steady": steady, **fields}
     return {"data_files": [{"name": "a.csv"}], "data_changes": [change]}
 
 

@@ -30,37 +30,35 @@ def file_values_missing(case: Case, *, min_odd: int = 5) -> Detected:
     cells of other text are worth knowing. A target that is missing is a defect where the script has no word
     for filling or dropping.
     """
-    found = [
-        one for one in listed(case, "data_columns") if number(one, "missing") or number(one, "odd_cells")
-    ]
-    if not found:
+    columns = [c for c in listed(case, "data_columns") if number(c, "missing") or number(c, "odd_cells")]
+    if not columns:
         return None
-    worst = max(found, key=lambda one: (number(one, "missing") or 0.0) / (number(one, "of") or 1.0))
+    worst = max(columns, key=lambda c: (number(c, "missing") or 0.0) / (number(c, "of") or 1.0))
     table, name = word(worst, "table"), word(worst, "column")
     missing, total = number(worst, "missing") or 0.0, number(worst, "of") or 1.0
-    targets = {(word(one, "table"), word(one, "column")) for one in listed(case, "data_targets")}
-    bad = next((one for one in found if (one.get("table"), one.get("column")) in targets), None)
+    targets = {(word(target, "table"), word(target, "column")) for target in listed(case, "data_targets")}
+    bad = next((c for c in columns if (c.get("table"), c.get("column")) in targets), None)
     phrase, places = reading(case, table)
-    more = f", {len(found)} columns in all" if len(found) > 1 else ""
+    suffix = f", {len(columns)} columns in all" if len(columns) > 1 else ""
     if missing:
         first = round(number(worst, "first_row") or 0.0)
-        what = f"the column {name} lacks {percent(missing / total)} of its values, the first in row {first}"
+        gap = f"the column {name} lacks {percent(missing / total)} of its values, the first in row {first}"
     else:
         odd = round(number(worst, "odd_cells") or 0.0)
-        what = f"the column {name} holds {odd} cells that are no numbers, such as '{word(worst, 'odd_cell')}'"
+        gap = f"the column {name} holds {odd} cells that are no numbers, such as '{word(worst, 'odd_cell')}'"
     defect = bad is not None and case.script is not None and not _handled(case)
     if defect and bad is not None:
-        what = f"the target {word(bad, 'column')} lacks {round(number(bad, 'missing') or 0.0)} values"
-    block = next((one for one in found if one.get("missing_block")), None)
+        gap = f"the target {word(bad, 'column')} lacks {round(number(bad, 'missing') or 0.0)} values"
+    block = next((c for c in columns if c.get("missing_block")), None)
     if block is not None and not defect:
         first_row, last_row = block["missing_block"]
-        what = f"rows {first_row} to {last_row} lack {word(block, 'column')} as one block"
-    odd = any((number(one, "odd_cells") or 0.0) >= min_odd for one in found)
+        gap = f"rows {first_row} to {last_row} lack {word(block, 'column')} as one block"
+    odd = any((number(c, "odd_cells") or 0.0) >= min_odd for c in columns)
     return Finding(
-        f"{table}: {what}{more}{phrase}.",
+        f"{table}: {gap}{suffix}{phrase}.",
         symptom="silent_defect" if defect or block is not None or odd else None,
         severity="medium" if defect or block is not None else "low",
-        numbers={"share": missing / total, "columns": len(found)},
+        numbers={"share": missing / total, "columns": len(columns)},
         places=places,
     )
 
@@ -127,17 +125,17 @@ def file_statistics_wrong(case: Case, *, max_offset: float = 0.5, min_share: flo
     well: the statistics may be those of the data that its weights were trained on before. Silent for
     statistics of another number of columns, and for those of images in 0 to 1 that are stored as 0 to 255.
     """
-    for one in listed(case, "data_statistics"):
-        worst, wrong, columns = (number(one, key) for key in ("worst", "wrong", "columns"))
+    for entry in listed(case, "data_statistics"):
+        worst, wrong, columns = (number(entry, key) for key in ("worst", "wrong", "columns"))
         if worst is None or wrong is None or not columns or worst < max_offset or wrong / columns < min_share:
             continue
-        name, table = word(one, "file"), word(one, "table")
+        name, table = word(entry, "file"), word(entry, "table")
         stored, real = (
-            [number(one, f"{kind}_{what}") or 0.0 for what in ("mean", "std")] for kind in ("stored", "real")
+            [number(entry, f"{kind}_{key}") or 0.0 for key in ("mean", "std")] for kind in ("stored", "real")
         )
         phrase, places = reading(case, name)
         return Finding(
-            f"{name}: for {word(one, 'column')} it holds mean {text(stored[0])} and standard deviation "
+            f"{name}: for {word(entry, 'column')} it holds mean {text(stored[0])} and standard deviation "
             f"{text(stored[1])}; in {table} they are {text(real[0])} and {text(real[1])}. {round(wrong)} of "
             f"{round(columns)} columns are off: these are statistics of other data{phrase}.",
             symptom="silent_defect",
@@ -159,13 +157,13 @@ def file_checkpoint_damaged(case: Case) -> Detected:
     Silent about checkpoints that the training wrote itself, and about files that hold code. Known mistakes:
     a model that was pruned on purpose.
     """
-    for one in listed(case, "data_checkpoints"):
-        name = word(one, "file")
+    for checkpoint in listed(case, "data_checkpoints"):
+        name = word(checkpoint, "file")
         phrase, places = reading(case, name)
         return Finding(
-            f"{name}: {word(one, 'text').rstrip('.')}{phrase}.",
+            f"{name}: {word(checkpoint, 'text').rstrip('.')}{phrase}.",
             symptom="silent_defect",
-            severity="high" if word(one, "severity") in ("high", "critical") else "medium",
+            severity="high" if word(checkpoint, "severity") in ("high", "critical") else "medium",
             numbers={"file": name},
             places=places,
         )
@@ -179,26 +177,26 @@ def file_images_broken(case: Case, *, min_flat: float = 0.02, min_other: float =
     Seen for any file that cannot be decoded, and when {min_flat:%} of the images or more are of a single
     colour: what a failed download or conversion leaves. One colour alone, in fewer, is a sign.
     """
-    for one in listed(case, "data_images"):
-        total = number(one, "measured") or 1.0
-        broken, flat = number(one, "broken") or 0.0, number(one, "flat") or 0.0
+    for fact in listed(case, "data_images"):
+        total = number(fact, "measured") or 1.0
+        broken, flat = number(fact, "broken") or 0.0, number(fact, "flat") or 0.0
         if not broken and not flat:
-            modes = _modes(one)
+            modes = _modes(fact)
             if len(modes) > 1 and sorted(modes.values())[-2] / total >= min_other:
                 kinds = ", ".join(f"{count:,} {mode}" for mode, count in modes.items())
                 return Finding(
-                    f"{word(one, 'folder')}: its images have different channels ({kinds}): a batch of them "
+                    f"{word(fact, 'folder')}: its images have different channels ({kinds}): a batch of them "
                     "fails, or colours are lost, unless each is converted.",
                     symptom="silent_defect",
                     severity="low",
                 )
             continue
-        folder = word(one, "folder")
-        listed_files = words(one, "broken_files" if broken else "flat_files")
-        what = "cannot be decoded" if broken else "are of one colour throughout"
+        folder = word(fact, "folder")
+        listed_files = words(fact, "broken_files" if broken else "flat_files")
+        flaw = "cannot be decoded" if broken else "are of one colour throughout"
         count = broken or flat
         return Finding(
-            f"{folder}: {round(count):,} of {round(total):,} images {what}, such as "
+            f"{folder}: {round(count):,} of {round(total):,} images {flaw}, such as "
             f"{listed_files[0] if listed_files else ''}.",
             symptom="silent_defect" if broken or flat / total >= min_flat else None,
             numbers={"broken": broken, "flat": flat, "share": count / total, "text": percent(count / total)},
@@ -206,14 +204,14 @@ def file_images_broken(case: Case, *, min_flat: float = 0.02, min_other: float =
     return None
 
 
-def _modes(one: Fact) -> dict[str, int]:
+def _modes(fact: Fact) -> dict[str, int]:
     """How many images have which channels, as far as they were counted."""
-    found: dict[str, int] = {}
-    sizes = one.get("sizes")
+    modes: dict[str, int] = {}
+    sizes = fact.get("sizes")
     for kind, count in sizes.items() if isinstance(sizes, dict) else ():
         mode = str(kind).rpartition(" ")[2]
-        found[mode] = found.get(mode, 0) + int(count)
-    return found
+        modes[mode] = modes.get(mode, 0) + int(count)
+    return modes
 
 
 @Detector("A vocabulary whose numbers slipped", needs=NEEDS, family="vocabulary_slipped")
@@ -225,16 +223,16 @@ def file_vocabulary_slipped(case: Case) -> Detected:
 
     Silent for vocabularies that only have gaps (words that were left out), or only share numbers.
     """
-    for one in listed(case, "data_vocabularies"):
-        gap, twice = number(one, "gap"), number(one, "twice")
+    for row in listed(case, "data_vocabularies"):
+        gap, twice = number(row, "gap"), number(row, "twice")
         if gap is None or twice is None:
             continue
-        name = word(one, "file")
+        name = word(row, "file")
         phrase, places = reading(case, name)
-        both = " and ".join(f"`{word}`" for word in words(one, "named"))
+        pair = " and ".join(f"`{word}`" for word in words(row, "named"))
         return Finding(
-            f"{name}: no word has the number {round(gap)}, and two have {round(twice)} ({both}): the "
-            f"{round(number(one, 'behind') or 0):,} words behind the gap look up the rows of others{phrase}.",
+            f"{name}: no word has the number {round(gap)}, and two have {round(twice)} ({pair}): the "
+            f"{round(number(row, 'behind') or 0):,} words behind the gap look up the rows of others{phrase}.",
             symptom="silent_defect",
             severity="high",
             numbers={"gap": gap, "file": name},
@@ -252,19 +250,19 @@ def file_vocabulary_misses(case: Case, *, min_known: float = 0.75) -> Detected:
 
     Silent for vocabularies of word pieces, which know everything in parts.
     """
-    for one in listed(case, "data_vocabularies"):
-        known = number(one, "known")
-        if known is None or known >= min_known:
+    for row in listed(case, "data_vocabularies"):
+        share = number(row, "known")
+        if share is None or share >= min_known:
             continue
-        name, table = word(one, "file"), word(one, "table")
+        name, table = word(row, "file"), word(row, "table")
         phrase, places = reading(case, name)
-        examples = ", ".join(words(one, "examples")[:3])
+        examples = ", ".join(words(row, "examples")[:3])
         return Finding(
-            f"{name} knows {percent(known)} of the words of {table} (not: {examples}): most of a text "
+            f"{name} knows {percent(share)} of the words of {table} (not: {examples}): most of a text "
             f"reaches the model as unknown{phrase}.",
             symptom="silent_defect",
-            severity="high" if known < 0.5 else "medium",
-            numbers={"known": known, "file": name},
+            severity="high" if share < 0.5 else "medium",
+            numbers={"known": share, "file": name},
             places=places,
         )
     return None

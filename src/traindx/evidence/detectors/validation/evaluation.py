@@ -33,8 +33,8 @@ def validates_in_train_mode(case: Case, *, min_passes: int = 2) -> Detected:
     Silent when modes change nothing, about what happens before the first step, and about a single pass
     without a loss (batch norm statistics are estimated anew in training mode on purpose).
     """
-    what = what_modes_change(case)
-    if not what:
+    noun = what_modes_change(case)
+    if not noun:
         return Skipped()
     losses = {step for step in case.events("validated_in_train_mode") if step > 0}
     bare = {step for step in case.events("evaluated_in_train_mode") if step > 0}
@@ -43,7 +43,7 @@ def validates_in_train_mode(case: Case, *, min_passes: int = 2) -> Detected:
     steps = sorted(losses | bare)
     return Finding(
         f"{len(steps)} validation{'s run' if len(steps) > 1 else ' runs'} in training mode, first after step "
-        f"{text(steps[0])}: {what} {'are' if ' and ' in what else 'is'} at work while the model is measured.",
+        f"{text(steps[0])}: {noun} {'are' if ' and ' in noun else 'is'} at work while the model is measured.",
         "silent_defect",
         "medium",
         steps[0],
@@ -70,12 +70,12 @@ def val_nonfinite(val_loss: Curve, loss: Curve | None = None, *, bad_share: floa
     """
     if not val_loss.broken:
         return None
-    gone = np.flatnonzero(~val_loss.finite)
-    onset = float(val_loss.series.steps[gone[0]])
+    broken = np.flatnonzero(~val_loss.finite)
+    onset = float(val_loss.series.steps[broken[0]])
     if loss is not None and loss.broken:
         return None
-    count, total = int(gone.size), int(val_loss.finite.size)
-    kind = "NaN" if np.isnan(val_loss.series.values[gone[0]]) else "Inf"
+    count, total = int(broken.size), int(val_loss.finite.size)
+    kind = "NaN" if np.isnan(val_loss.series.values[broken[0]]) else "Inf"
     severity: Severity = "medium"
     if count == total > 1:
         severity = "critical"

@@ -121,11 +121,14 @@ class Inside:
     def schedulers(self) -> Sequence[Fact]:
         return self._facts("schedulers")
 
+    @property
+    def largest_model(self) -> Fact:
+        return max(self.models, key=lambda model: number(model, "parameters") or 0.0, default={})
+
     @cached_property
     def layer_list(self) -> Sequence[Fact]:
         """The layers of the largest model."""
-        largest = max(self.models, key=lambda model: number(model, "parameters") or 0.0, default=None)
-        return facts(largest.get("layer_list")) if largest is not None else ()
+        return facts(self.largest_model.get("layer_list"))
 
     def events(self, *kinds: str) -> Sequence[Event]:
         """What happened, of these kinds, in order."""

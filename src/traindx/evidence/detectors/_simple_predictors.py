@@ -5,6 +5,8 @@ The one place of these rules, for all findings that rest on what such predictors
 
 from __future__ import annotations
 
+from typing import Any
+
 from traindx.core.kinds import kind_of_layer
 from traindx.core.nouns import Skipped
 from traindx.evidence.case import Case, Curve
@@ -61,3 +63,8 @@ def _ids(case: Case, inputs: Fact) -> bool:
     dtype = str(inputs.get("dtype", ""))
     looked_up = any(model.get("embeddings") for model in case.inside.models)
     return dtype.startswith("int") or (looked_up and inputs.get("whole") is not False)
+
+
+def model_of(kind: str, **fields: Any) -> dict[str, Any]:
+    """The facts of a model of one layer, for the cases of detectors."""
+    return {"models": [{"parameters": 900, "layer_list": [{"name": "0", "type": kind}], **fields}]}

@@ -6,7 +6,8 @@ import os
 
 from traindx.core.nouns import Skipped
 from traindx.source.execution import CallEvent
-from traindx.source.values import Made, Spot, Value
+from traindx.source.roles import LossCall
+from traindx.source.values import Const, Made, Spot, Value
 
 NO_LOOP = Skipped("a training loop in the script that can be followed")
 _LONGEST = 60
@@ -21,6 +22,12 @@ def code(spot: Spot) -> str:
     """The code in quotes, cut when it is long."""
     text = spot.text
     return f"`{text if len(text) <= _LONGEST else text[: _LONGEST - 3] + '...'}`"
+
+
+def sums(loss: LossCall | None) -> bool:
+    """Whether a loss is made to add up its batch."""
+    reduction = loss.setup.keywords.get("reduction") if loss is not None else None
+    return isinstance(reduction, Const) and reduction.value == "sum"
 
 
 def loss_of(event: CallEvent) -> Value:

@@ -24,7 +24,13 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors._simple_predictors import best_share, hidden_by, told_nothing, validated
+from traindx.evidence.detectors._simple_predictors import (
+    best_share,
+    hidden_by,
+    model_of,
+    told_nothing,
+    validated,
+)
 from traindx.evidence.sampled import late, odd_objective, one_target_each, part, sampled
 from traindx.testing.sketch import run
 
@@ -120,14 +126,10 @@ def _facts(
     return {"samples": {"taken": 900, "features": 40, **recorded}}
 
 
-def _model(kind: str, **fields: Any) -> dict[str, Any]:
-    return {"models": [{"parameters": 900, "layer_list": [{"name": "0", "type": kind}], **fields}]}
-
-
 def fires() -> Runs:
     yield run({}, facts=_facts(0.3, 1.02))
     yield run({}, facts=_facts(0.3, 1.02, mutual=0.95))
-    yield run({}, facts={**_facts(0.3, 1.02, mutual=0.95), **_model("Conv2d")})
+    yield run({}, facts={**_facts(0.3, 1.02, mutual=0.95), **model_of("Conv2d")})
     yield run({"val/accuracy": [0.5, 0.6, 0.68, 0.66]}, facts=_facts(0.3, 1.02, mutual=0.9))
     clean = {"val/accuracy": [0.6, 0.8, 0.9, 0.92], "output/right_share": [0.4, 0.55, 0.65, 0.68]}
     yield run(clean, facts=_facts(0.3, 1.02, mutual=0.9))
@@ -143,7 +145,9 @@ def silent() -> Runs:
     yield run({}, facts=_facts(0.3, 1.02, told=0.9))
     yield run({}, facts=_facts(0.3, 1.02, inputs={"dtype": "int64", "whole": True}))
     yield run({}, facts=_facts(0.3, 1.02, inputs={"dtype": "float32", "beside": 1}))
-    yield run({}, facts={**_facts(0.3, 1.02), **_model("Embedding", embeddings=[{"name": "0", "size": 50}])})
+    yield run(
+        {}, facts={**_facts(0.3, 1.02), **model_of("Embedding", embeddings=[{"name": "0", "size": 50}])}
+    )
     learnt = {"val/accuracy": [0.5, 0.8, 0.9, 0.91], "output/right_share": [0.5, 0.8, 0.9, 0.95]}
     yield run(learnt, facts=_facts(0.3, 1.02, mutual=0.9))
     yield run({"output/right_share": [0.5, 0.8, 0.9, 0.95, 0.97]}, facts=_facts(0.3, 1.02))

@@ -5,7 +5,7 @@ from typing import Any
 from traindx.core.kinds import BY_CLASS, loss_kind
 from traindx.evidence.detector import Case, Cases, Curve, Detected, Detector, Finding, Skipped, number
 from traindx.evidence.detectors._number_text import percent, text
-from traindx.evidence.detectors._simple_predictors import hidden_by, told_nothing, validated
+from traindx.evidence.detectors._simple_predictors import hidden_by, model_of, told_nothing, validated
 from traindx.evidence.detectors._token_offsets import token_offsets
 from traindx.evidence.sampled import odd_objective, one_target_each, part
 from traindx.testing.sketch import decay, run
@@ -115,10 +115,6 @@ def _facts_labels_unrelated(
     return {"samples": {"taken": 900, "features": 40, **fact}}
 
 
-def _model(kind: str, **fields: Any) -> dict[str, Any]:
-    return {"models": [{"parameters": 900, "layer_list": [{"name": "0", "type": kind}], **fields}]}
-
-
 @Detector("Loss below what the past allows", needs=("fact:tokens",), family="future")
 def loss_below_past(
     case: Case,
@@ -179,8 +175,8 @@ def cases() -> Cases:
     real: dict[str, Any] = {"dtype": "float32", "elements": 40, "whole": False, "beside": 0}
     yield from labels_unrelated.fires(
         run({}, facts=_facts_labels_unrelated(0.21, 0.5)),
-        run({}, facts={**_facts_labels_unrelated(0.21, 0.5, **real), **_model("Linear")}),
-        run({}, facts={**_facts_labels_unrelated(0.21, 0.5, **real), **_model("Conv2d")}),
+        run({}, facts={**_facts_labels_unrelated(0.21, 0.5, **real), **model_of("Linear")}),
+        run({}, facts={**_facts_labels_unrelated(0.21, 0.5, **real), **model_of("Conv2d")}),
         run({}, facts=_facts_labels_unrelated(0.21, 0.5, **{**real, "elements": 500})),
         run({"val/accuracy": [0.18, 0.22, 0.24, 0.21]}, facts=_facts_labels_unrelated(0.21, 0.5, **real)),
     )
@@ -195,7 +191,7 @@ def cases() -> Cases:
             {},
             facts={
                 **_facts_labels_unrelated(0.21, 0.5),
-                **_model("Embedding", embeddings=[{"name": "0", "size": 50}]),
+                **model_of("Embedding", embeddings=[{"name": "0", "size": 50}]),
             },
         ),
         run({}, facts=_facts_labels_unrelated(0.21, 0.5, dtype="float32", beside=1)),

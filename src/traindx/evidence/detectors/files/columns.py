@@ -59,11 +59,7 @@ def file_column_tells_all(
         if lacking < min_errors or lacking < error_ratio * (1 - alone) or (z < z_score and not gaps):
             continue
         table, column = word(target, "table"), word(target, "alone_column")
-        columns = next(
-            (f.get("columns") for f in listed(case, "data_tables") if f.get("table") == table), None
-        )
-        names = [str(name) for name in columns] if isinstance(columns, list) else []
-        if not is_used(case.script, column, [name for name in names if name != column]):
+        if not is_used(case.script, column, _siblings(case, column, table)):
             continue
         phrase, places = reading(case, table)
         claim = (

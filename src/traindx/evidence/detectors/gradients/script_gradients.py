@@ -10,7 +10,7 @@ from traindx.source.edit_pieces import place
 from traindx.source.flow import Reach, owner, reach
 from traindx.source.parameters import frozen, held
 from traindx.source.script import parse_script
-from traindx.source.values import Instance, Made, Value
+from traindx.source.values import Made, Value
 
 _MAY_BE_MEANT = re.compile(
     r"backbone|encoder|teacher|target|frozen|feature|pretrain|base|body|prior|momentum"
@@ -73,7 +73,7 @@ def _gradients_off(training: Training, by: Made) -> bool:
 
 def _finding(training: Training, layer: Value, by: Made, *, everything: bool) -> Finding:
     assert by.spot is not None
-    holder = owner(layer, [obj for obj in training.trace.instances if isinstance(obj, Instance)])
+    holder = owner(layer, training.trace.instances)
     name = holder[1] if holder else ""
     doubtful = by.name == "detach" and bool(_MAY_BE_MEANT.search(f"{name} {by.spot.text}".lower()))
     severity: Severity = "low" if doubtful and not everything else "high"

@@ -35,10 +35,9 @@ def frozen_at_random(case: Case, *, min_share: float = 0.5, min_of_model: float 
     Silent about frozen norms and embeddings, about layers with other initial values, and where the frozen
     part is small beside the model.
     """
-    largest = max(case.inside.models, key=lambda model: number(model, "parameters") or 0.0, default=None)
-    frozen = part(largest, "frozen") if largest is not None else {}
+    frozen = part(case.inside.largest_model, "frozen")
     initial, all_frozen = number(frozen, "initial"), number(frozen, "elements")
-    whole = number(largest, "parameters") if largest is not None else None
+    whole = number(case.inside.largest_model, "parameters")
     if initial is None or not all_frozen or not whole:
         return Skipped("a model with frozen layers")
     if initial < min_share * all_frozen or all_frozen < min_of_model * whole:

@@ -22,7 +22,7 @@ from traindx.source.optimizer_sources import known_parameters, sources
 from traindx.source.parameters import frozen, held
 from traindx.source.roles import is_module
 from traindx.source.training import Step
-from traindx.source.values import Instance, Made, Value
+from traindx.source.values import Made, Value
 
 DETECTOR = Detector(
     title="layer not in the optimizer", family="script_left_out", measured_by="parameters_not_held"
@@ -144,7 +144,7 @@ def _stepping(training: Training, backward: CallEvent) -> Value | None:
 def _finding(training: Training, layer: Value, backward: CallEvent) -> Finding:
     spot = layer.spot
     assert spot is not None
-    holder = owner(layer, [obj for obj in training.trace.instances if isinstance(obj, Instance)])
+    holder = owner(layer, training.trace.instances)
     name = f" (`{holder[1]}`)" if holder else ""
     optimizer = _stepping(training, backward)
     first_made = optimizer.spot if optimizer is not None else None

@@ -5,7 +5,7 @@ import ast
 from traindx.evidence.detector import Cases, Detector, Finding, Skipped
 from traindx.evidence.detectors._script import Edit, Iteration, Iterations, Places, Training, script
 from traindx.evidence.detectors._script.keras_samples import taped
-from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
+from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, sums, where
 from traindx.source.edit_pieces import place, put_after
 from traindx.source.execution import CallEvent
 from traindx.source.roles import is_optimizer, loss_call
@@ -19,7 +19,6 @@ _PLAIN = (
     "optimizer.step()\noptimizer.zero_grad()"
 )
 _BODY = "{}\nloss = criterion(model(x), y)\n{}\nif (i + 1) % 4 == 0:\n    {}"
-_OWN = ("zero_grad", "state_dict", "load_state_dict", "add_param_group", "param_groups")
 _LOOP = """
 import torch
 from torch import nn
@@ -89,7 +88,7 @@ def _undivided(iteration: Iteration, calls: dict[int, CallEvent]) -> Finding | N
     ways = [inner for way in options(loss_of(backward)) for inner in options(_unscaled(way))]
     losses = [loss for loss in ways if not isinstance(loss, Const)]
     events = [calls[id(loss)] for loss in losses if id(loss) in calls]
-    if not events or len(events) < len(losses) or any(_summed(event) for event in events):
+    if not events or len(events) < len(losses) or any(sums(loss_call(event)) for event in events):
         return None
     adaptive = any(isinstance(o, Made) and "SGD" not in o.short for o in iteration.step.optimizers)
     text = (
@@ -104,12 +103,6 @@ def _unscaled(value: Value) -> Value:
     """The loss behind a scaler."""
     scaled = isinstance(value, Made) and value.kind == "method" and value.name == "scale" and value.args
     return value.args[0] if scaled and isinstance(value, Made) else value
-
-
-def _summed(event: CallEvent) -> bool:
-    loss = loss_call(event)
-    kind = loss.setup.keywords.get("reduction") if loss is not None else None
-    return isinstance(kind, Const) and kind.value == "sum"
 
 
 @Detector("optimizer never steps", family="script_step_order", measured_by="optimizer_never_stepped")

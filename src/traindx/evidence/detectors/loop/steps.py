@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Cases, Curve, Detected, Detector, Event, Finding, Run, Skipped
-from traindx.evidence.detectors._modes import what_modes_change
+from traindx.evidence.detector import Case, Cases, Curve, Detected, Detector, Event, Finding, Skipped
+from traindx.evidence.detectors._modes import what_modes_change, with_dropout
 from traindx.evidence.detectors._number_text import percent, strength, text, where
 from traindx.testing.sketch import decay, noisy, run
 
@@ -102,11 +102,6 @@ def trains_in_eval_mode(case: Case, *, step_share: float = 0.2, min_steps: int =
     )
 
 
-def _run(events: list[Event], *, dropout: float = 0.5) -> Run:
-    model = {"class": "Net", "parameters": 10, "dropout": [dropout], "normalisation": {}}
-    return run({"loss": decay(160, 2.0, 0.2)}, facts={"models": [model]}, events=events)
-
-
 @Detector("Worse since a resume", family="resume", guards=("surrogate",))
 def worse_since_resume(
     case: Case,
@@ -184,13 +179,13 @@ def cases() -> Cases:
         run({"loss": [1.0] * 4000, "skipped_steps": np.arange(4000) // 1000}),
     )
     yield from trains_in_eval_mode.fires(
-        _run([Event("mode", "the model trains in eval mode", 17.0, {"training": False})])
+        with_dropout([Event("mode", "the model trains in eval mode", 17.0, {"training": False})])
     )
     off = Event("mode", "the model trains in eval mode", 17.0, {"training": False})
     yield from trains_in_eval_mode.silent(
-        _run([]),
-        _run([off], dropout=0.0),
-        _run([off, Event("mode", "the model trains in training mode", 20.0, {"training": True})]),
+        with_dropout([]),
+        with_dropout([off], dropout=0.0),
+        with_dropout([off, Event("mode", "the model trains in training mode", 20.0, {"training": True})]),
     )
     val = np.concatenate([decay(60, 4.6, 2.6), np.linspace(2.61, 2.77, 20)])
     train = np.concatenate([decay(60, 4.6, 2.57), np.linspace(2.5, 2.15, 20)])

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 from traindx.evidence.detector import Cases, Detector
 from traindx.evidence.detectors._script import Finding, Places, Script, Skipped, Training, script
-from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
+from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, sums, where
 from traindx.source.edit_pieces import place
 from traindx.source.flow import reach
 from traindx.source.jax import Scope, jax_sources, own_nodes, scopes, spot, targets
 from traindx.source.roles import LossCall
 from traindx.source.script import Source, parse_script
-from traindx.source.values import Const, Made, Value, number, options
+from traindx.source.values import Made, Value, number, options
 
 _ORDERED = frozenset(
     "cross_entropy nll_loss binary_cross_entropy binary_cross_entropy_with_logits kl_div".split()
@@ -136,7 +136,7 @@ def script_sum_reduction(training: Training, *, sgd_lr: float = 1e-3) -> Places:
     backward = [loss_of(event) for event in training.backwards]
     findings: dict[int, Finding] = {}
     for loss in training.losses:
-        if _sums(loss) and any(value is loss.event.value for value in backward):
+        if sums(loss) and any(value is loss.event.value for value in backward):
             spot = loss.setup.spot or loss.event.spot
             text = (
                 f"{where(spot)}: {code(spot)} sums over the batch, and SGD has a rate of {max(rates):g}: the "
@@ -149,11 +149,6 @@ def script_sum_reduction(training: Training, *, sgd_lr: float = 1e-3) -> Places:
 def _sgd(training: Training) -> list[Made]:
     optimizers = [o for step in training.steps for o in step.optimizers]
     return [o for o in optimizers if isinstance(o, Made) and o.name.endswith("optim.SGD")]
-
-
-def _sums(loss: LossCall) -> bool:
-    reduction = loss.setup.keywords.get("reduction")
-    return isinstance(reduction, Const) and reduction.value == "sum"
 
 
 @Detector("target differentiated", needs=("script",), family="script_target")

@@ -12,12 +12,11 @@ from traindx.evidence.detector import (
     Detector,
     Event,
     Finding,
-    Run,
     Severity,
     Skipped,
     number,
 )
-from traindx.evidence.detectors._modes import what_modes_change
+from traindx.evidence.detectors._modes import what_modes_change, with_dropout
 from traindx.evidence.detectors._number_text import text, times, where
 from traindx.evidence.sampled import odd_objective, part
 from traindx.testing.sketch import decay, run
@@ -51,11 +50,6 @@ def validates_in_train_mode(case: Case, *, min_passes: int = 2) -> Detected:
         numbers={"validations": len(steps)},
         marks=tuple(steps[:20]),
     )
-
-
-def _run(events: list[Event], *, dropout: float = 0.5) -> Run:
-    model = {"class": "Net", "parameters": 10, "dropout": [dropout], "normalisation": {}}
-    return run({"loss": decay(160, 2.0, 0.2)}, facts={"models": [model]}, events=events)
 
 
 @Detector("Validation loss NaN or Inf", family="nonfinite")
@@ -140,14 +134,16 @@ def _facts(moved: float, ratio: float) -> dict[str, Any]:
 
 def cases() -> Cases:
     yield from validates_in_train_mode.fires(
-        _run([Event("validated_in_train_mode", "4 validation batches", step) for step in (16.0, 32.0)]),
-        _run([Event("evaluated_in_train_mode", "a pass", step) for step in (16.0, 32.0)]),
+        with_dropout(
+            [Event("validated_in_train_mode", "4 validation batches", step) for step in (16.0, 32.0)]
+        ),
+        with_dropout([Event("evaluated_in_train_mode", "a pass", step) for step in (16.0, 32.0)]),
     )
     yield from validates_in_train_mode.silent(
-        _run([]),
-        _run([Event("evaluated_in_train_mode", "a pass", 160.0)]),
-        _run([Event("validated_in_train_mode", "4 validation batches", 16.0)], dropout=0.0),
-        _run([Event("validated_in_train_mode", "the first loss", 0.0)]),
+        with_dropout([]),
+        with_dropout([Event("evaluated_in_train_mode", "a pass", 160.0)]),
+        with_dropout([Event("validated_in_train_mode", "4 validation batches", 16.0)], dropout=0.0),
+        with_dropout([Event("validated_in_train_mode", "the first loss", 0.0)]),
     )
     nan = float("nan")
     yield from val_nonfinite.fires(

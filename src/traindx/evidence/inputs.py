@@ -150,11 +150,11 @@ def first_answer(
     answer = places(unit, case, thresholds)
     if isinstance(answer, Skipped):
         return answer
-    findings = heard_in(unit, case, answer)
+    findings = not_silenced(unit, case, answer)
     return findings[0] if findings else Skipped() if answer else None
 
 
-def heard_in(unit: Detector, case: Case, findings: Iterable[Finding]) -> list[Finding]:
+def not_silenced(unit: Detector, case: Case, findings: Iterable[Finding]) -> list[Finding]:
     """Those findings that no `# traindx: ignore` in the script silences."""
     script = case.script
     return [finding for finding in findings if script is None or not silenced(script, unit.id, finding)]

@@ -15,7 +15,7 @@ from traindx.core.nouns import SEVERITIES, Check, Edit, Finding, Run, Skipped, U
 from traindx.core.settings import Threshold, Thresholds
 from traindx.core.units import Detector, detectors
 from traindx.evidence.case import Case
-from traindx.evidence.inputs import heard_in, places
+from traindx.evidence.inputs import not_silenced, places
 from traindx.source import Script, read_script
 from traindx.source.edits import apart, edited, parses
 
@@ -93,7 +93,7 @@ def _answer(unit: Detector, case: Case, thresholds: Mapping[str, Threshold]) -> 
         if os.environ.get("TRAINDX_DEBUG"):
             raise
         return Skipped(f"a fixed detector: it failed with {type(error).__name__}: {error}")
-    return answer if isinstance(answer, Skipped) else heard_in(unit, case, answer)
+    return answer if isinstance(answer, Skipped) else not_silenced(unit, case, answer)
 
 
 def script_run(path: str) -> Run:

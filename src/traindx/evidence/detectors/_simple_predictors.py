@@ -16,7 +16,7 @@ from traindx.evidence.sampled import part
 _SHARED_WEIGHTS = ("conv", "recurrent", "attention")
 
 
-def told_nothing(case: Case) -> Skipped | None:
+def uninformative(case: Case) -> Skipped | None:
     """What keeps the answers of simple predictors from saying anything, where something does."""
     inputs = _input(case)
     if _ids(case, inputs):

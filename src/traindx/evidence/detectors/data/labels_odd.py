@@ -28,7 +28,7 @@ from traindx.evidence.detectors._simple_predictors import (
     best_share,
     hidden_by,
     model_of,
-    told_nothing,
+    uninformative,
     validated,
 )
 from traindx.evidence.sampled import late, odd_objective, one_target_each, part, sampled
@@ -58,7 +58,7 @@ def detect(
         return Skipped()
     if odd < min_odd_share or lie is None:
         return None
-    if (nothing := told_nothing(case)) is not None:
+    if (nothing := uninformative(case)) is not None:
         return nothing
     predicted, each_other = number(relation, "told"), number(relation, "mutual")
     poor = predicted is not None and predicted - (1 - odd) > linear_model_margin

@@ -5,7 +5,7 @@ from typing import Any
 from traindx.core.kinds import BY_CLASS, loss_kind
 from traindx.evidence.detector import Case, Cases, Curve, Detected, Detector, Finding, Skipped, number
 from traindx.evidence.detectors._number_text import percent, text
-from traindx.evidence.detectors._simple_predictors import hidden_by, model_of, told_nothing, validated
+from traindx.evidence.detectors._simple_predictors import hidden_by, model_of, uninformative, validated
 from traindx.evidence.detectors._token_offsets import token_offsets
 from traindx.evidence.sampled import odd_objective, one_target_each, part
 from traindx.testing.sketch import decay, run
@@ -94,7 +94,7 @@ def labels_unrelated(
         return None
     if (validated(case) or 0.0) >= chance + validation_margin:
         return None
-    if (nothing := told_nothing(case)) is not None:
+    if (nothing := uninformative(case)) is not None:
         return nothing
     if number(relation, "classes") and chance >= max_chance_level:
         return Skipped("more targets of the rarer classes")

@@ -46,28 +46,28 @@ def gradients_cut(
     curves = chain(case, "grad_norm", least=min_samples)
     if len(curves) < 2:
         return Skipped(f"{min_samples} samples of the gradients of at least 2 layers")
-    silent_ones: list[str] = []
+    silent: list[str] = []
     for name, curve in curves.items():
         if settled(curve).any():
             break
-        silent_ones.append(name)
-    if not silent_ones:
+        silent.append(name)
+    if not silent:
         return None
-    alive = [name for name in curves if name not in silent_ones]
+    alive = [name for name in curves if name not in silent]
     if not alive or fades(
         typical_gradients(case, curves), ratio=fade_ratio, order=rank_correlation, layers=min_layers
     ):
         return None  # gradients_none, layer_gradients_fade
-    samples = len(curves[silent_ones[0]])
-    phrase = f"Gradients of {quoted(silent_ones)} are exactly 0 in all {samples} looks"
+    samples = len(curves[silent[0]])
+    phrase = f"Gradients of {quoted(silent)} are exactly 0 in all {samples} looks"
     return Finding(
         text=f"{phrase}: the chain breaks before `{alive[0]}`.",
         symptom="vanishing_gradients",
         severity="high",
-        step=float(curves[silent_ones[0]].x[0]),
-        series=curves[silent_ones[-1]].name,
-        numbers={"layers": len(silent_ones), "layers_all": len(curves)},
-        places=(Place(layer=silent_ones[-1]), *(Place(layer=name) for name in alive[:1])),
+        step=float(curves[silent[0]].x[0]),
+        series=curves[silent[-1]].name,
+        numbers={"layers": len(silent), "layers_all": len(curves)},
+        places=(Place(layer=silent[-1]), *(Place(layer=name) for name in alive[:1])),
     )
 
 

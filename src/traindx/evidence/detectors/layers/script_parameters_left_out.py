@@ -57,9 +57,9 @@ def _taped(training: Training) -> list[Finding]:
     """Layers in the way of a tape's loss that belong to no model whose variables are trained anywhere."""
     trace = training.trace
     owners = [tape.owners for tape in training.tapes]
-    frozen_ones = any(b.name == "trainable" for b in trace.bindings)
+    freezes = any(b.name == "trainable" for b in trace.bindings)
     loaded = trace.methods(*_LOADS) or any(e.value.short in _CUT or e.value.open for e in trace.events)
-    if None in owners or frozen_ones or loaded or trace.methods("fit", "train_on_batch"):
+    if None in owners or freezes or loaded or trace.methods("fit", "train_on_batch"):
         return []
     held_models = [model for models in owners if models is not None for model in models]
     ours = {id(part) for model in held_models for part in (model, *layers_of(trace, model))}

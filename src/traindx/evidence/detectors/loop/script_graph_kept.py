@@ -31,8 +31,8 @@ def detect(training: Training) -> Places:
     for gradient in training.made_gradients:
         used |= _ancestors([gradient.value])
     findings: dict[int, Finding] = {}
-    kept_ones: list[tuple[str, Value, Value, Binding | CallEvent]] = [*_sums(training), *_lists(training)]
-    for name, item, into, at in kept_ones:
+    stored: list[tuple[str, Value, Value, Binding | CallEvent]] = [*_sums(training), *_lists(training)]
+    for name, item, into, at in stored:
         if id(into) in used or any(c.endswith(_OFF) for c in at.contexts) or not _has_graph(item):
             continue
         if isinstance(at, CallEvent) and (at.handed or _read_again(training, item, into, losses, used)):

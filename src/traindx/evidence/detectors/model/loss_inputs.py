@@ -34,7 +34,7 @@ def probabilities_as_logits(case: Case, *, min_samples: int = 4, sum_tolerance: 
         squash = _TAKES_LOGITS[loss_kind(loss)]
         last = (ends(loss) or [""])[0]
         if last == squash or (
-            len(case.inside.losses) == 1 and _looks_so(case, loss, min_samples, sum_tolerance)
+            len(case.inside.losses) == 1 and _probabilities(case, loss, min_samples, sum_tolerance)
         ):
             fault = f"come out of {squash.lower()}" if last == squash else "are probabilities in every sample"
             sentence = (
@@ -45,7 +45,7 @@ def probabilities_as_logits(case: Case, *, min_samples: int = 4, sum_tolerance: 
     return None
 
 
-def _looks_so(case: Case, loss: Fact, least: int, off: float) -> bool:
+def _probabilities(case: Case, loss: Fact, least: int, off: float) -> bool:
     """Whether all outputs ever looked at were probabilities."""
     low, high = sampled(case, "output/min", least), sampled(case, "output/max", least)
     spread = sampled(case, "output/batch_std", least)

@@ -116,8 +116,8 @@ def config_deep_model(
     limit = plain_layers if plain else deep
     if layers < limit:
         return None
-    with_what = f" with {activation}" if squashes else ""
-    sentence = f"The model has {text(layers)} layers{with_what}."
+    suffix = f" with {activation}" if squashes else ""
+    sentence = f"The model has {text(layers)} layers{suffix}."
     full = plain_full_strength_at if plain else 3 * limit
     return Finding(sentence, strength=strength(layers, limit, full), numbers={"layers": layers})
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Cases, Curve, Detected, Detector, Finding, Skipped, stats
-from traindx.evidence.detectors._frozen import digits_told, frozen_from, moved
+from traindx.evidence.detectors._frozen import frozen_from, moved, significant_digits
 from traindx.evidence.detectors._number_text import percent, strength, text, where
 from traindx.evidence.validation import SCORES, evaluations, score, steps_on
 from traindx.testing.sketch import decay, noisy, run
@@ -60,7 +60,7 @@ def validation_frozen(
     if (
         val.y[-1] == 0
         or repeats < (2 * min_points if score else min_points)
-        or digits_told(val.y) < min_digits - score
+        or significant_digits(val.y) < min_digits - score
     ):
         return None
     if score and (first > 0 or not 0.0 < float(val.y[-1]) / (100.0 if val.y[-1] > 1.5 else 1.0) < 0.95):

@@ -78,7 +78,7 @@ class Patient:
         if not question.chosen:
             return ""
         seen = {finding.id for finding in self.examination.findings}
-        looked = self.examination.looked
+        looked = self.examination.checked
         telling = {o.id: {*o.sees, *o.shown_by} for o in question.options.values() if not o.fine}
         chosen = [name for name, findings in telling.items() if findings & seen]
         if chosen:

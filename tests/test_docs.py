@@ -14,7 +14,7 @@ import pytest
 from traindx.core.nouns import Finding
 from traindx.core.units import Bundle, readers
 from traindx.evidence.case import Case
-from traindx.evidence.inputs import looked
+from traindx.evidence.inputs import first_answer
 from traindx.logs.log_file import File
 
 ROOT = Path(__file__).parents[1]
@@ -74,9 +74,9 @@ def test_the_example_detector_keeps_its_promises() -> None:
     )
     unit = replace(names["DETECTOR"], detect=names["detect"])
     for run in names["fires"]():
-        assert isinstance(looked(unit, Case(run)), Finding)
+        assert isinstance(first_answer(unit, Case(run)), Finding)
     for run in names["silent"]():
-        assert not isinstance(looked(unit, Case(run)), Finding)
+        assert not isinstance(first_answer(unit, Case(run)), Finding)
 
 
 def test_the_example_reader_works(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_odds_of_a_smooth_walk_are_not_understated(size: int) -> None:
     told = []
     for walk in walks:
         course = trends._best_course(ramp(size), walk)
-        told.append(scale.two_sided(trends._walk_z(course.left, size)) if course.one_way else 1.0)
+        told.append(scale.two_sided(trends._walk_z(course.unexplained, size)) if course.one_way else 1.0)
     for p in (0.1, 0.02):
         assert np.mean(np.array(told) < p) < p + 3 * math.sqrt(p / 3000)
 

@@ -18,7 +18,7 @@ from traindx.core.names import SETTINGS
 from traindx.core.nouns import SEVERITIES, Event, Finding, Run, Skipped
 from traindx.core.units import Detector, detectors
 from traindx.evidence.case import Case
-from traindx.evidence.inputs import GUARDS, VIEWS, inputs, looked
+from traindx.evidence.inputs import GUARDS, VIEWS, first_answer, inputs
 from traindx.knowledge.catalogue import ids_of
 from traindx.source import Script
 from traindx.testing.cases import cases_of
@@ -43,7 +43,7 @@ def _look(unit: Detector, seen: Run | Script | Case) -> Finding | Skipped | None
         return Skipped("a need")
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("error")
-        return looked(unit, case)
+        return first_answer(unit, case)
 
 
 def _sound(finding: Finding) -> None:

@@ -11,14 +11,14 @@ import pytest
 from traindx.core.nouns import Finding, Run
 from traindx.core.units import detectors
 from traindx.evidence.case import Case
-from traindx.evidence.inputs import looked
+from traindx.evidence.inputs import first_answer
 from traindx.testing.sketch import decay, noisy, run
 
 
 def severity(name: str, curves: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     [unit] = [one for one in detectors() if one.id == name]
     seen: Run = run(curves, facts=facts)
-    finding = looked(unit, Case(seen))
+    finding = first_answer(unit, Case(seen))
     assert isinstance(finding, Finding)
     return finding.severity
 

@@ -9,7 +9,7 @@ import pytest
 from traindx.core.nouns import Finding
 from traindx.core.units import detector
 from traindx.evidence.case import Case
-from traindx.evidence.inputs import looked
+from traindx.evidence.inputs import first_answer
 from traindx.testing.sketch import decay, noisy, run
 
 _RECORDED = {"models": [{"class": "Net", "parameters": 900}]}
@@ -27,6 +27,6 @@ def test_weight(held_out: list[float], facts: dict[str, Any], severity: str) -> 
     loss = noisy(decay(600, 1.02, 0.8, rate=9), 0.05)
     steps = [120.0 * at for at in range(1, 6)]
     case = Case(run({"loss": loss, "val/loss": (steps, held_out), "val/mae": [0.5]}, facts=facts))
-    found = looked(detector("high_without_gap"), case)
+    found = first_answer(detector("high_without_gap"), case)
     assert isinstance(found, Finding)
     assert found.severity == severity

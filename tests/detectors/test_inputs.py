@@ -9,7 +9,7 @@ import pytest
 from traindx.core.nouns import Finding, Skipped
 from traindx.core.units import Detector
 from traindx.evidence.case import Case, Curve
-from traindx.evidence.inputs import looked, needs
+from traindx.evidence.inputs import first_answer, needs
 from traindx.testing.sketch import run
 
 BOTH = Case(run({"loss": [3.0, 2.0, 1.0], "lr": [0.1, 0.1, 0.1]}))
@@ -29,7 +29,7 @@ def of_case(anything: Case, *, factor: float = 2.0) -> Finding:
 
 
 def answer(one: Detector, case: Case, **thresholds: float) -> str:
-    found = looked(one, case, thresholds)
+    found = first_answer(one, case, thresholds)
     return found.text if isinstance(found, Finding) else found.needs if found is not None else ""
 
 

@@ -48,9 +48,9 @@ class Case:
         """The first of the named series that has a point, finite or not, under any scope."""
         for name in names:
             for scope in _SCOPES:
-                found = self._curve(name + scope)
-                if found is not None:
-                    return found
+                curve = self._curve(name + scope)
+                if curve is not None:
+                    return curve
         return None
 
     def _curve(self, key: str) -> Curve | None:
@@ -64,9 +64,9 @@ class Case:
 
     def has(self, need: str) -> bool:
         """Whether a detector's need is met: `loss`, `lr|setting:lr`, `val/*`, `fact:losses`, `script`."""
-        return any(self._has(one) for one in need.split("|"))
+        return any(self._available(alternative) for alternative in need.split("|"))
 
-    def _has(self, need: str) -> bool:
+    def _available(self, need: str) -> bool:
         if need.startswith("setting:"):
             return self.run.settings.get(need.removeprefix("setting:")) is not None
         if need == "script":
@@ -149,8 +149,8 @@ class Case:
     def lr_groups(self) -> list[Curve]:
         """The logged rates of further parameter groups."""
         names = [name for name in self.names if name != "lr" and _RATE.search(name.lower())]
-        found = [self.curve(name) for name in names]
-        return [curve for curve in found if curve is not None and len(curve)]
+        curves = [self.curve(name) for name in names]
+        return [curve for curve in curves if curve is not None and len(curve)]
 
     @cached_property
     def grad_norm(self) -> Curve | None:
@@ -238,12 +238,12 @@ class Case:
         """Steps per epoch on the run's axis, when the log or the settings tell."""
         if self.run.axis == "epoch":
             return 1.0
-        counted = self.curve("epoch")
-        if counted is not None and len(counted) > 1:
-            done = float(counted.y[-1] - counted.y[0])
-            passed = float(counted.x[-1] - counted.x[0])
-            if done > 0 and passed > 0:
-                return passed / done
+        epoch = self.curve("epoch")
+        if epoch is not None and len(epoch) > 1:
+            epochs = float(epoch.y[-1] - epoch.y[0])
+            passed = float(epoch.x[-1] - epoch.x[0])
+            if epochs > 0 and passed > 0:
+                return passed / epochs
         samples, batch = self.train_samples, self.batch_size
         if samples and batch and self.run.axis == "step":
             whole = batch * (self.number("accumulation") or 1) * (self.number("world_size") or 1)

@@ -161,12 +161,12 @@ class Course:
             if 1 - cut < min_share:
                 return None
             at = int(np.searchsorted(steps, steps[0] + cut * (steps[-1] - steps[0])))
-            rest = levels[at:]
-            if rest.size < 8:
+            tail = levels[at:]
+            if tail.size < 8:
                 return None
-            trend = stats.trend(steps[at:], rest)
-            third = max(2, rest.size // 3)
-            drop = float(np.median(rest[:third]) - np.median(rest[-third:]))
+            trend = stats.trend(steps[at:], tail)
+            third = max(2, tail.size // 3)
+            drop = float(np.median(tail[:third]) - np.median(tail[-third:]))
             still = trend.p > 0.01 or -trend.change < least
             if still and drop < max(least, 2 * noise / np.sqrt(third)) and drop > -max(4 * least, 3 * noise):
                 return at

@@ -19,11 +19,11 @@ class Crash:
 
     event: Event
     traceback: Traceback
-    when: str
+    moment: str
     errors: int = 1
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         """The exception as Python prints it, in one line."""
         return (self.event.text.strip().rstrip(".") or self.traceback.line or "an exception")[:_LONGEST]
 
@@ -35,21 +35,21 @@ class Crash:
     @property
     def places(self) -> tuple[Place, ...]:
         """The user's own lines, the deepest first."""
-        return tuple(Place(one.file, one.line) for one in reversed(self.traceback.frames))
+        return tuple(Place(frame.file, frame.line) for frame in reversed(self.traceback.frames))
 
     def matches(self, patterns: Sequence[str]) -> re.Match[str] | None:
         """The first of the patterns that the kind and message fit."""
         text = f"{self.event.text}\n{self.traceback.kind}: {self.traceback.message}"
-        return next((hit for one in patterns if (hit := re.search(one, text, re.IGNORECASE))), None)
+        return next((hit for pattern in patterns if (hit := re.search(pattern, text, re.IGNORECASE))), None)
 
     def finding(self, reason: str, *, strength: float = 1.0) -> Finding:
         """What a detector reports of it: where, what, and the reason it knows."""
-        where = ""
+        location = ""
         if self.frame is not None:
             inside = self.frame.function
             function = f" in {inside}" if inside and not inside.startswith("<") else ""
-            where = f" at {self.frame.file.rpartition('/')[2]}:{self.frame.line}{function}"
-        sentence = f"The program ended with an error {self.when}{where}: {self.said}."
+            location = f" at {self.frame.file.rpartition('/')[2]}:{self.frame.line}{function}"
+        sentence = f"The program ended with an error {self.moment}{location}: {self.message}."
         return Finding(
             f"{sentence} {reason}".strip(),
             symptom="crash",
@@ -73,6 +73,6 @@ def crash_of(run: Run, span: tuple[float, float], *, later_run_share: float = 0.
     if any(event.kind == "resume" for event in run.events[run.events.index(last) :]):
         return None
     count = run.points
-    when = f"after {count} values" if count else "after 0 steps"
-    when = f"at {run.axis} {short(last.step)}" if last.step is not None else when
-    return Crash(last, from_data(last.data, last.text), when, len(errors))
+    moment = f"after {count} values" if count else "after 0 steps"
+    moment = f"at {run.axis} {short(last.step)}" if last.step is not None else moment
+    return Crash(last, from_data(last.data, last.text), moment, len(errors))

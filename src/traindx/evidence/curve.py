@@ -49,9 +49,9 @@ class Curve:
         alone = 4 if len(self) < 48 else 8
         first = stats.bins(self.x[:alone], self.y[:alone], alone)
         count = min(160 - alone, max(24 - alone, len(self) // 4))
-        rest = stats.bins(self.x[alone:], self.y[alone:], count)
+        tail = stats.bins(self.x[alone:], self.y[alone:], count)
         return stats.Bins(
-            *(np.concatenate([getattr(first, f.name), getattr(rest, f.name)]) for f in fields(stats.Bins))
+            *(np.concatenate([getattr(first, f.name), getattr(tail, f.name)]) for f in fields(stats.Bins))
         )
 
     @cached_property
@@ -62,9 +62,9 @@ class Curve:
     @cached_property
     def head(self) -> float:
         """The level it starts from: the median of the first few points, or the first if it leaps up."""
-        few = float(np.median(self.y[: max(1, min(3, len(self) // 8))]))
+        level = float(np.median(self.y[: max(1, min(3, len(self) // 8))]))
         first = float(self.y[0])
-        return first if 0 < first < 0.5 * few else few
+        return first if 0 < first < 0.5 * level else level
 
     @cached_property
     def tail(self) -> float:

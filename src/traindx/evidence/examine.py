@@ -12,7 +12,7 @@ from traindx.core.nouns import AnswerEvidence, Check, Finding, Skipped
 from traindx.core.settings import Threshold
 from traindx.core.units import Detector, detectors
 from traindx.evidence.case import Case
-from traindx.evidence.inputs import looked
+from traindx.evidence.inputs import first_answer
 
 _NEEDED = {
     "loss": "a training loss",
@@ -47,7 +47,7 @@ class Examination:
     asked: frozenset[str] = frozenset()
 
     @property
-    def looked(self) -> frozenset[str]:
+    def checked(self) -> frozenset[str]:
         """What was looked for, seen or not."""
         return self.unseen.union(finding.id for finding in self.findings)
 
@@ -65,7 +65,7 @@ def examine(case: Case, thresholds: Mapping[str, Mapping[str, Threshold]] | None
             answer = (
                 Skipped(needed(lacking, recorded=case.inside.recorded))
                 if lacking is not None
-                else _look(unit, case, (thresholds or {}).get(unit.id, {}))
+                else _answer(unit, case, (thresholds or {}).get(unit.id, {}))
             )
             if isinstance(answer, Skipped):
                 missing[unit.id] = lacking or ""
@@ -79,8 +79,8 @@ def examine(case: Case, thresholds: Mapping[str, Mapping[str, Threshold]] | None
                 findings.append(answer)
             checks.append(Check(unit.id, "ran", seen=answer is not None))
     refuted = {unit.id for unit in units if unit.measured_by in unseen}
-    left = [finding for finding in findings if finding.id not in refuted]
-    return Examination(_unexplained(left, units), frozenset(unseen), tuple(checks), missing)
+    unrefuted = [finding for finding in findings if finding.id not in refuted]
+    return Examination(_unexplained(unrefuted, units), frozenset(unseen), tuple(checks), missing)
 
 
 def needed(need: str, *, recorded: bool = False) -> str:
@@ -97,9 +97,9 @@ def needed(need: str, *, recorded: bool = False) -> str:
     return _NEEDED.get(first, f"{first.rstrip('/*')}, logged")
 
 
-def _look(unit: Detector, case: Case, given: Mapping[str, Threshold]) -> Finding | Skipped | None:
+def _answer(unit: Detector, case: Case, overrides: Mapping[str, Threshold]) -> Finding | Skipped | None:
     try:
-        answer = looked(unit, case, given)
+        answer = first_answer(unit, case, overrides)
     except MemoryError:  # not the detector's fault: a diagnosis without it would look like health
         raise
     except Exception as error:
@@ -108,7 +108,7 @@ def _look(unit: Detector, case: Case, given: Mapping[str, Threshold]) -> Finding
         return Skipped(f"a fixed detector: it failed with {type(error).__name__}: {error}")
     if not isinstance(answer, Finding):
         return answer
-    thresholds = {**defaults(unit), **given}
+    thresholds = {**defaults(unit), **overrides}
     return replace(answer, id=unit.id, family=unit.family, counts_as=unit.counts_as, thresholds=thresholds)
 
 
@@ -122,8 +122,8 @@ def _unexplained(findings: Sequence[Finding], units: Sequence[Detector]) -> tupl
     explains = {unit.id: set(unit.explains) for unit in units}
     explained: set[str] = set()
     for _ in findings:  # what is taken back takes nothing back itself
-        taken = {other for f in findings if f.id not in explained for other in explains[f.id]}
-        if taken == explained:
+        retracted = {id for f in findings if f.id not in explained for id in explains[f.id]}
+        if retracted == explained:
             break
-        explained = taken
+        explained = retracted
     return tuple(finding for finding in findings if finding.id not in explained)

@@ -165,8 +165,8 @@ class Harm:
     def far_from_good(self) -> bool:
         """Whether more than half of the first loss is left at the end, and no score is good."""
         loss = self._case.loss
-        left = loss is not None and len(loss) >= _FEW and loss.tail >= _HALF * loss.head > 0
-        return left and not self._case.surrogate and not self._case.level.good
+        high = loss is not None and len(loss) >= _FEW and loss.tail >= _HALF * loss.head > 0
+        return high and not self._case.surrogate and not self._case.level.good
 
     @cached_property
     def norm_at_standstill(self) -> float | None:
@@ -183,9 +183,9 @@ class Harm:
         """The one learning rate of the whole run but its warm-up; None where it changes or is not known."""
         case = self._case
         if case.lr is not None and len(case.lr) >= 3:
-            rest = case.lr.y[len(case.lr) // 5 :]
-            same = float(np.ptp(rest)) <= 1e-3 * float(rest[-1]) and case.lr.y.max() <= 1.01 * rest[-1]
-            return float(rest[-1]) if same else None
+            rates = case.lr.y[len(case.lr) // 5 :]
+            constant = float(np.ptp(rates)) <= 1e-3 * float(rates[-1]) and case.lr.y.max() <= 1.01 * rates[-1]
+            return float(rates[-1]) if constant else None
         configured = case.number("lr")
         return configured if configured is not None and case.word("schedule") in _NO_SCHEDULE else None
 
@@ -198,18 +198,18 @@ class Harm:
         case, stop, loss = self._case, self.standstill, self._case.loss
         if stop is None or loss is None or not loss.head > 0 or case.level.good:
             return False
-        left = stop.level / loss.head
+        remaining = stop.level / loss.head
         norm = self.norm_at_standstill
-        if self.gradient_gone and left >= 0.3:
+        if self.gradient_gone and remaining >= 0.3:
             return True
-        if self.lr_gone and left >= 0.3 and stop.share >= 0.4:
+        if self.lr_gone and remaining >= 0.3 and stop.share >= 0.4:
             return True
         if self.constant_lr is None or stop.share < 0.4:
             return False
         gradient = norm is not None and 0.1 <= norm <= 10.0
-        if self.constant_lr < _SMALL_LR * (10.0 if gradient else 1.0) and left >= 0.3:
+        if self.constant_lr < _SMALL_LR * (10.0 if gradient else 1.0) and remaining >= 0.3:
             return True
-        return stop.share >= _HALF and self.mediocre and left >= 0.25
+        return stop.share >= _HALF and self.mediocre and remaining >= 0.25
 
     @cached_property
     def lr_gone(self) -> bool:

@@ -65,7 +65,7 @@ VIEWS: Mapping[str, View] = {
     "iterations": View(
         "the loops of the script with a backward pass and a step of an optimizer",
         "script",
-        lambda case: (found := _training(case)) and (found.iterations or None),
+        lambda case: (training := _training(case)) and (training.iterations or None),
         "a training loop in the script that can be followed",
     ),
     "origin": View("where the first NaN or Inf came from", "recording", origin, lacking=""),
@@ -105,12 +105,12 @@ class Exclusion:
 
     Where nothing would, there is nothing to find: that is an answer."""
 
-    holds: Callable[[Case], bool]
+    applies: Callable[[Case], bool]
     needs: str = ""
 
 
-def _no_progress(kind: str, holds: Callable[[Case], bool]) -> Exclusion:
-    return Exclusion(holds, f"a loss that measures progress: in {kind} training it does not")
+def _no_progress(kind: str, applies: Callable[[Case], bool]) -> Exclusion:
+    return Exclusion(applies, f"a loss that measures progress: in {kind} training it does not")
 
 
 GUARDS: Mapping[str, Exclusion] = {
@@ -131,33 +131,33 @@ GUARDS: Mapping[str, Exclusion] = {
 @cache
 def inputs(detect: Callable[..., object]) -> Mapping[str, bool]:
     """The names of a detector's inputs, in order, and whether it can do without."""
-    given = [p for p in signature(detect).parameters.values() if p.kind is not p.KEYWORD_ONLY]
-    return {parameter.name: parameter.default is None for parameter in given}
+    positional = [p for p in signature(detect).parameters.values() if p.kind is not p.KEYWORD_ONLY]
+    return {parameter.name: parameter.default is None for parameter in positional}
 
 
 def needs(unit: Detector) -> tuple[str, ...]:
     """What must be there for a detector to look at all: by its signature, and as it declares."""
-    asked = [
+    view_needs = [
         VIEWS[name].need for name, optional in inputs(unit.detect).items() if name in VIEWS and not optional
     ]
-    return tuple(dict.fromkeys((*(need for need in asked if need), *unit.needs)))
+    return tuple(dict.fromkeys((*(need for need in view_needs if need), *unit.needs)))
 
 
-def looked(
+def first_answer(
     unit: Detector, case: Case, thresholds: Mapping[str, Threshold] | None = None
 ) -> Finding | Skipped | None:
     """What a detector answers; of several places the first that no comment in the script silences."""
     answer = places(unit, case, thresholds)
     if isinstance(answer, Skipped):
         return answer
-    heard = heard_in(unit, case, answer)
-    return heard[0] if heard else Skipped() if answer else None
+    findings = not_silenced(unit, case, answer)
+    return findings[0] if findings else Skipped() if answer else None
 
 
-def heard_in(unit: Detector, case: Case, found: Iterable[Finding]) -> list[Finding]:
+def not_silenced(unit: Detector, case: Case, findings: Iterable[Finding]) -> list[Finding]:
     """Those findings that no `# traindx: ignore` in the script silences."""
     script = case.script
-    return [one for one in found if script is None or not silenced(script, unit.id, one)]
+    return [finding for finding in findings if script is None or not silenced(script, unit.id, finding)]
 
 
 def places(
@@ -166,7 +166,7 @@ def places(
     """Every place where a detector sees its thing; `Skipped` where it cannot look."""
     guards = [GUARDS[name] for name in unit.guards]
     for guard in guards:
-        if guard.needs and guard.holds(case):
+        if guard.needs and guard.applies(case):
             return Skipped(guard.needs)
     handed: list[Any] = []
     series: str | None = None
@@ -180,13 +180,13 @@ def places(
         handed.append(value)
         if isinstance(value, Curve) and not optional:
             series = series or value.name
-    if any(not guard.needs and guard.holds(case) for guard in guards):
+    if any(not guard.needs and guard.applies(case) for guard in guards):
         return []
     answer = unit.detect(*handed, **(thresholds or {}))
     if answer is None or isinstance(answer, Skipped):
         return [] if answer is None else answer
-    found = [answer] if isinstance(answer, Finding) else list(answer)
-    return [_complete(case.harm.weighed(one, unit.harms), series) for one in found]
+    findings = [answer] if isinstance(answer, Finding) else list(answer)
+    return [_complete(case.harm.weighed(finding, unit.harms), series) for finding in findings]
 
 
 def _complete(finding: Finding, series: str | None) -> Finding:

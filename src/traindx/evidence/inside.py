@@ -51,8 +51,8 @@ class Inside:
     @property
     def patience(self) -> int:
         """How many evaluations early stopping waits before it restores the best weights; 0 without."""
-        restoring = [one for one in self._facts("callbacks") if one.get("restore_best_weights") is True]
-        return max((one["patience"] for one in restoring if isinstance(one.get("patience"), int)), default=0)
+        restoring = [c for c in self._facts("callbacks") if c.get("restore_best_weights") is True]
+        return max((c["patience"] for c in restoring if isinstance(c.get("patience"), int)), default=0)
 
     @property
     def brief(self) -> bool:
@@ -78,23 +78,23 @@ class Inside:
             names = [name for name in names if not _OF_A_RANK.search(name)]
             order = self._activation_order if statistic.startswith("activation") else self._layer_order
             names.sort(key=lambda name: order.get(name, len(order)))
-            found = {name: self._curve(front + name) for name in names}
-            self._layers[statistic] = {name: curve for name, curve in found.items() if curve is not None}
+            curves = {name: self._curve(front + name) for name in names}
+            self._layers[statistic] = {name: curve for name, curve in curves.items() if curve is not None}
         return self._layers[statistic]
 
     def ranks(self, name: str) -> dict[int, Curve]:
         """A series of every rank that has it."""
-        found = {0: self._curve(name)}
+        curves = {0: self._curve(name)}
         for full in self.run.series:
             front, mark, rank = full.rpartition(_RANK)
             if mark and front == name and rank.isdigit():
-                found[int(rank)] = self._curve(full)
-        return {rank: curve for rank, curve in sorted(found.items()) if curve is not None}
+                curves[int(rank)] = self._curve(full)
+        return {rank: curve for rank, curve in sorted(curves.items()) if curve is not None}
 
     @cached_property
     def _layer_order(self) -> dict[str, int]:
         """As the summary of the models lists them, else as the samples were told."""
-        listed = [str(one.get("name", "")) for model in self.models for one in facts(model.get("layer_list"))]
+        listed = [str(row.get("name", "")) for model in self.models for row in facts(model.get("layer_list"))]
         return _places([*listed, *words(self.fact("sampled"), "layer")])
 
     @cached_property
@@ -124,11 +124,14 @@ class Inside:
     def schedulers(self) -> Sequence[Fact]:
         return self._facts("schedulers")
 
+    @property
+    def largest_model(self) -> Fact:
+        return max(self.models, key=lambda model: number(model, "parameters") or 0.0, default={})
+
     @cached_property
     def layer_list(self) -> Sequence[Fact]:
         """The layers of the largest model."""
-        largest = max(self.models, key=lambda model: number(model, "parameters") or 0.0, default=None)
-        return facts(largest.get("layer_list")) if largest is not None else ()
+        return facts(self.largest_model.get("layer_list"))
 
     @cached_property
     def estimated_samples(self) -> float | None:
@@ -168,11 +171,11 @@ def _places(names: Sequence[str]) -> dict[str, int]:
     return {name: at for at, name in enumerate(dict.fromkeys(names))}
 
 
-def facts(told: object) -> Sequence[Fact]:
+def facts(value: object) -> Sequence[Fact]:
     """The objects of a list, or those under the keys of an object, each knowing its key as `name`."""
-    if isinstance(told, Mapping):
-        return [{"name": key, **one} for key, one in told.items() if isinstance(one, Mapping)]
-    return [one for one in told if isinstance(one, Mapping)] if isinstance(told, list | tuple) else ()
+    if isinstance(value, Mapping):
+        return [{"name": key, **fact} for key, fact in value.items() if isinstance(fact, Mapping)]
+    return [fact for fact in value if isinstance(fact, Mapping)] if isinstance(value, list | tuple) else ()
 
 
 def number(fact: Fact, key: str) -> float | None:
@@ -192,4 +195,4 @@ def word(fact: Fact, key: str) -> str:
 def words(fact: Fact, key: str) -> list[str]:
     """The texts of a list; empty when there is none."""
     value = fact.get(key)
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list | tuple) else []
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list | tuple) else []

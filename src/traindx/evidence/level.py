@@ -151,11 +151,11 @@ class Level:
     def says_nothing(self) -> bool:
         """Whether the model was held against simple ones, and none of them does much better than guesses:
         then nothing shows whether more could be learned."""
-        found = self.against_simple
-        if found is None:
+        comparison = self.against_simple
+        if comparison is None:
             return False
-        guessed = max(self._case.task.class_shares.values(), default=0.0) if found.classes else 0.0
-        return max(found.reached, found.simple) - guessed < _SOMETHING * (1.0 - guessed)
+        guessed = max(self._case.task.class_shares.values(), default=0.0) if comparison.classes else 0.0
+        return max(comparison.reached, comparison.simple) - guessed < _SOMETHING * (1.0 - guessed)
 
     @property
     def far_ahead(self) -> bool:
@@ -173,15 +173,15 @@ class Level:
     def has_all_there_is(self, *, near: float = 0.6, faint: float = 0.25) -> bool:
         """Whether the model gets as little from the inputs as simple models do: all of it, or most of it and
         the validation loss came down."""
-        found, val = self.against_simple, self._case.val_loss
-        if found is None or not 0 < found.simple <= faint:
+        comparison, val = self.against_simple, self._case.val_loss
+        if comparison is None or not 0 < comparison.simple <= faint:
             return False
-        if found.reached >= found.simple and not found.classes:
+        if comparison.reached >= comparison.simple and not comparison.classes:
             return True
         if val is None or len(val) < 8:
             return False
         learned = val.trend.p < 1e-3 and val.tail < val.head - 2 * val.noise
-        return learned and found.reached >= near * found.simple
+        return learned and comparison.reached >= near * comparison.simple
 
     def held_down_by_dropout(self, *, share: float = 0.3) -> bool:
         """Whether dropout is in all that is known of the answers: no validation shows what it hides."""
@@ -211,8 +211,8 @@ class Level:
     def _dropout(self) -> float:
         """The largest share of units that a model drops."""
         rates = [model.get("dropout") for model in self._case.inside.models]
-        numbers = [one for some in rates if isinstance(some, list | tuple) for one in some]
-        return max((one for one in numbers if isinstance(one, float)), default=0.0)
+        numbers = [rate for part in rates if isinstance(part, list | tuple) for rate in part]
+        return max((rate for rate in numbers if isinstance(rate, float)), default=0.0)
 
 
 def _end(curve: Curve) -> float:

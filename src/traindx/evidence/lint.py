@@ -15,7 +15,7 @@ from traindx.core.nouns import SEVERITIES, Check, Edit, Finding, Run, Skipped, U
 from traindx.core.settings import Threshold, Thresholds
 from traindx.core.units import Detector, detectors
 from traindx.evidence.case import Case
-from traindx.evidence.inputs import heard_in, places
+from traindx.evidence.inputs import not_silenced, places
 from traindx.source import Script, read_script
 from traindx.source.edits import apart, edited, parses
 
@@ -49,7 +49,7 @@ class Linted:
 
     @property
     def calls_for_action(self) -> bool:
-        return any(one.symptom is not None and one.severity != "low" for one in self.findings)
+        return any(finding.symptom is not None and finding.severity != "low" for finding in self.findings)
 
 
 def lint(path: str | os.PathLike[str], thresholds: Thresholds | None = None) -> Linted:
@@ -61,7 +61,7 @@ def lint(path: str | os.PathLike[str], thresholds: Thresholds | None = None) -> 
     for unit in detectors():
         if not _needs_only_a_script(unit):
             continue
-        answer = _look(unit, case, (thresholds or {}).get(unit.id, {}))
+        answer = _answer(unit, case, (thresholds or {}).get(unit.id, {}))
         if isinstance(answer, Skipped):
             checks.append(Check(unit.id, "skipped", needs=answer.needs or None))
             continue
@@ -69,10 +69,10 @@ def lint(path: str | os.PathLike[str], thresholds: Thresholds | None = None) -> 
         for finding in answer:
             place = finding.places[0] if finding.places else None
             findings.setdefault((unit.id, place), replace(finding, id=unit.id, family=unit.family))
-    seen = {finding.id for finding in findings.values()}
-    explained = {id for unit in detectors() if unit.id in seen for id in unit.explains}
-    kept = [finding for finding in findings.values() if finding.id not in explained]
-    return Linted(os.fspath(path), script, tuple(sorted(kept, key=_order)), tuple(checks))
+    ids = {finding.id for finding in findings.values()}
+    explained = {id for unit in detectors() if unit.id in ids for id in unit.explains}
+    unexplained = [finding for finding in findings.values() if finding.id not in explained]
+    return Linted(os.fspath(path), script, tuple(sorted(unexplained, key=_order)), tuple(checks))
 
 
 def _needs_only_a_script(unit: Detector) -> bool:
@@ -85,15 +85,15 @@ def _order(finding: Finding) -> tuple[object, ...]:
     return (finding.symptom is None, SEVERITIES.index(finding.severity), *at, finding.id)
 
 
-def _look(unit: Detector, case: Case, given: Mapping[str, Threshold]) -> list[Finding] | Skipped:
+def _answer(unit: Detector, case: Case, thresholds: Mapping[str, Threshold]) -> list[Finding] | Skipped:
     """Every place where a detector finds its fault; one that fails has not checked."""
     try:
-        answer = places(unit, case, given)
+        answer = places(unit, case, thresholds)
     except Exception as error:
         if os.environ.get("TRAINDX_DEBUG"):
             raise
         return Skipped(f"a fixed detector: it failed with {type(error).__name__}: {error}")
-    return answer if isinstance(answer, Skipped) else heard_in(unit, case, answer)
+    return answer if isinstance(answer, Skipped) else not_silenced(unit, case, answer)
 
 
 def script_run(path: str) -> Run:
@@ -154,11 +154,11 @@ def lint_all(
 ) -> tuple[list[Linted], list[tuple[str, str]]]:
     """Every script of the paths; what a folder holds that cannot be read, with the reason."""
     linted, unread = [], []
-    for path, named in scripts_of(paths):
+    for path, explicit in scripts_of(paths):
         try:
             linted.append(lint(path, thresholds))
         except Unreadable as error:
-            if named:
+            if explicit:
                 raise
             unread.append((path, str(error)))
     return linted, unread

@@ -77,7 +77,7 @@ def part(fact: Mapping[str, Any], name: str) -> Fact:
 
 
 def training_loader(case: Case) -> Fact | None:
-    loaders = [one for one in case.inside.loaders if one.get("role") == "training"]
+    loaders = [loader for loader in case.inside.loaders if loader.get("role") == "training"]
     return loaders[0] if len(loaders) == 1 else None
 
 

@@ -123,12 +123,12 @@ class Task:
     @cached_property
     def constant_loss(self) -> float | None:
         """The loss of a constant answer to targets spread evenly, if the only loss function is known."""
-        called = self._case.inside.losses
-        if len(called) != 1 or called[0].get("reduction") != "mean":
+        losses = self._case.inside.losses
+        if len(losses) != 1 or losses[0].get("reduction") != "mean":
             return None
-        kind = loss_kind(called[0])
+        kind = loss_kind(losses[0])
         if kind in BY_CLASS:
-            classes = _output_width(called[0])
+            classes = _output_width(losses[0])
             return math.log(classes) if classes > 1 else None
         if kind in BY_SIGN:
             return math.log(2)
@@ -154,11 +154,11 @@ class Task:
     def guess_loss(self) -> float | None:
         """What the best constant answer costs: the variance of the targets, or the entropy of the classes
         by their recorded shares, where it is known that they have no weights."""
-        called = self._case.inside.losses
-        if self.constant_loss is None or loss_kind(called[0]) == "mse":
+        losses = self._case.inside.losses
+        if self.constant_loss is None or loss_kind(losses[0]) == "mse":
             return self.constant_loss
-        known = called[0].get("weighted") is False and len(self.constant_losses) == 2
-        return self.constant_losses[1] if known else None
+        unweighted = losses[0].get("weighted") is False and len(self.constant_losses) == 2
+        return self.constant_losses[1] if unweighted else None
 
     @cached_property
     def class_shares(self) -> dict[int, float]:
@@ -183,17 +183,17 @@ class Task:
     def known_chances(self) -> Sequence[Chance]:
         """The chance levels that the settings give: classes before vocabulary."""
         chances = []
-        for setting, what in (("classes", "classes"), ("vocab_size", "tokens of the vocabulary")):
+        for setting, noun in (("classes", "classes"), ("vocab_size", "tokens of the vocabulary")):
             number = self._case.number(setting)
             if number is not None and number >= 2:
-                why = f"ln {number:,.0f}, what even guesses over the {number:,.0f} {what} give"
+                why = f"ln {number:,.0f}, what even guesses over the {number:,.0f} {noun} give"
                 chances.append(Chance(math.log(number), why, int(number), known=True))
         return chances
 
 
-def exact_chance(level: float, *, tolerance: float = 2e-4, most: int = 1000) -> Chance | None:
-    """ln K of any K up to `most`, for a level known to four digits."""
-    if not 0.6 < level < math.log(most) + 0.01:
+def exact_chance(level: float, *, tolerance: float = 2e-4, max_classes: int = 1000) -> Chance | None:
+    """ln K of any K up to `max_classes`, for a level known to four digits."""
+    if not 0.6 < level < math.log(max_classes) + 0.01:
         return None
     classes = round(math.exp(level))
     chance = Chance(math.log(classes), f"ln {classes}, what even guesses over {classes} give", classes)
@@ -208,8 +208,8 @@ def _usual() -> list[Chance]:
     return [*classes, *tokens, Chance(0.25, "0.25, the variance of evenly spread 0/1 targets")]
 
 
-def _output_width(called: Fact) -> int:
-    sizes = str(called.get("output_shape", "")).split("x")
+def _output_width(loss: Fact) -> int:
+    sizes = str(loss.get("output_shape", "")).split("x")
     if not all(size.isdigit() for size in sizes):
         return 0
     return int(sizes[1]) if len(sizes) > 1 else int(sizes[0])

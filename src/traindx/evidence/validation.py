@@ -19,14 +19,14 @@ _NEVER_ON_TRAIN = frozenset({"map", "map50", "bleu", "rouge"})
 ERRORS = ("perplexity", "bits_per_byte", "error", "wer", "cer", "mse", "rmse", "mae")
 
 
-def steps_on(curve: Curve, other: Curve) -> FloatArray:
+def steps_on(curve: Curve, reference: Curve) -> FloatArray:
     """The steps of a curve on the axis of another; by their share of the way when they count differently.
 
     An evaluation stands at the end of its stretch: the first of ten at a tenth of the way.
     """
-    if curve.axis == other.axis or not len(curve) or not len(other):
+    if curve.axis == reference.axis or not len(curve) or not len(reference):
         return curve.x
-    start, end = float(other.x[0]), float(other.x[-1])
+    start, end = float(reference.x[0]), float(reference.x[-1])
     gap = float(np.median(np.diff(curve.x))) if len(curve) > 1 else 1.0
     way = (curve.x - curve.x[0] + gap) / max(float(curve.x[-1] - curve.x[0]) + gap, 1e-300)
     moved: FloatArray = start + way * (end - start)
@@ -70,8 +70,8 @@ def running_median(values: FloatArray, width: int) -> FloatArray:
 
 def validation_curves(case: Case) -> list[Curve]:
     """Everything measured on validation data that measures how good the model is, the loss first."""
-    found = [case.val_loss, *(score(case, name) for name in (*SCORES, *ERRORS))]
-    return [curve for curve in found if curve is not None and len(curve)]
+    curves = [case.val_loss, *(score(case, name) for name in (*SCORES, *ERRORS))]
+    return [curve for curve in curves if curve is not None and len(curve)]
 
 
 def score(case: Case, name: str) -> Curve | None:

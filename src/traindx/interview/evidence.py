@@ -110,7 +110,7 @@ def weighed(
 ) -> Weighed:
     """An examination with the reported symptoms and the answers."""
     contradictions = excluded(reported) + against_each_other(answers)
-    checked = examination.looked
+    checked = examination.checked
     found_ids = {finding.id for finding in examination.findings}
     symptoms = _corrected(reported, answers)
     findings = [_symptom(name, case, examination, answers, contradictions) for name in symptoms]
@@ -193,7 +193,7 @@ def _symptom(
             f"You reported: {_lower(symptom.statement)}. The values that were given say otherwise: {against}."
         )
         severity = "low"
-    if stands_for in examination.looked:
+    if stands_for in examination.checked:
         stands_for = ""
     elif stands_for:
         family = _families()[stands_for]

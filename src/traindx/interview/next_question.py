@@ -81,7 +81,7 @@ def choices(weighed: Weighed, answers: Mapping[str, Answer]) -> list[QuestionCho
 def open_questions(weighed: Weighed, answers: Mapping[str, Answer]) -> list[Question]:
     """The questions that concern the symptoms and that nothing has answered yet."""
     symptoms = [symptom for problem in differentials(weighed) for symptom in problem.symptoms]
-    checked = weighed.examination.looked
+    checked = weighed.examination.checked
     return [
         question
         for question in questions().values()

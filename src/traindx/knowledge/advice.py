@@ -26,7 +26,7 @@ def advised(diagnosis: Diagnosis, trials: Sequence[PooledTrial]) -> Diagnosis:
 def without_fixes(diagnosis: Diagnosis) -> Diagnosis:
     """The diagnosis of a training that is left alone: what was noticed, and nothing to do about it."""
     problems = (
-        replace(problem, hypotheses=tuple(replace(one, fixes=()) for one in problem.hypotheses))
+        replace(problem, hypotheses=tuple(replace(h, fixes=()) for h in problem.hypotheses))
         for problem in diagnosis.problems
     )
     return replace(diagnosis, problems=tuple(problems))
@@ -34,8 +34,8 @@ def without_fixes(diagnosis: Diagnosis) -> Diagnosis:
 
 def _problem(problem: Problem, trials: Sequence[PooledTrial]) -> Problem:
     hypotheses = (
-        replace(one, fixes=tuple(fix for old in one.fixes if (fix := advised_fix(old, trials)) is not None))
-        for one in problem.hypotheses
+        replace(h, fixes=tuple(fix for old in h.fixes if (fix := advised_fix(old, trials)) is not None))
+        for h in problem.hypotheses
     )
     return replace(problem, hypotheses=tuple(hypotheses))
 
@@ -60,8 +60,8 @@ def advised_fix(fix: Fix, trials: Sequence[PooledTrial]) -> Fix | None:
         return None
     measured = ", ".join(f"{_words(knob)} {verdict}" for knob, verdict in settled.items())
     text = f"{title}: {measured}; not tried: {', '.join(untried)}."
-    left = tuple(text for text in fix.trials if text not in {trial.change for trial in own})
-    return replace(fix, summary=text, config={}, patch=None, trials=left)
+    remaining = tuple(text for text in fix.trials if text not in {trial.change for trial in own})
+    return replace(fix, summary=text, config={}, patch=None, trials=remaining)
 
 
 def against_undoing(trial: PooledTrial) -> PooledExperiment | None:

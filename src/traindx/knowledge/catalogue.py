@@ -28,7 +28,7 @@ WAYS = ("more", "less", "other")
 FOLDERS = {"cause": "causes", "symptom": "symptoms", "remedy": "remedies", "sheet": "sheets"}
 _PACKAGE = Path(__file__).parent
 # How detectors that share a file declare themselves: functions, or rows of a table that begin with the id.
-_DECLARED = re.compile(r"(?:^@Detector\(.*?^def |^    _known\(\s+\")(\w+)", re.MULTILINE | re.DOTALL)
+_DECLARED = re.compile(r"(?:^@Detector\(.*?^def |^    _error\(\s+\")(\w+)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -333,7 +333,7 @@ def nearest(id: str, count: int = 3, also: Set[str] = frozenset()) -> tuple[str,
     """Ids that look like an unknown one, the likeliest first; `also` are ids without a page here."""
     from difflib import get_close_matches
 
-    known = sorted(known_ids() | also)
-    close = get_close_matches(id, known, n=count, cutoff=0.5)
-    holding = [name for name in known if id and id in name and name not in close]
+    ids = sorted(known_ids() | also)
+    close = get_close_matches(id, ids, n=count, cutoff=0.5)
+    holding = [name for name in ids if id and id in name and name not in close]
     return tuple([*close, *holding][:count])

@@ -28,7 +28,7 @@ def place_of(cause: Cause, speaking: Sequence[Finding], script: Script | None) -
     line = next((place for place in places if place.line is not None), None)
     layer = next((place.layer for place in places if place.layer), "")
     if line is None and script is not None:
-        line = next((found for name in cause.where if (found := anchor(script, name))), None)
+        line = next((anchored for name in cause.where if (anchored := anchor(script, name))), None)
     if line is None:
         return Place(layer=layer) if layer else None
     return replace(line, layer=line.layer or layer)

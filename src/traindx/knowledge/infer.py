@@ -82,11 +82,11 @@ def rank(
 
 def pointers(causes: Iterable[Cause]) -> dict[str, float]:
     """By finding, its bits for the one of these causes it points at most."""
-    most: dict[str, float] = {}
+    strongest: dict[str, float] = {}
     for cause in causes:
         for finding, weight in cause.evidence.items():
-            most[finding] = max(most.get(finding, 0.0), weight.seen)
-    return {finding: bits for finding, bits in most.items() if bits >= _POINTS}
+            strongest[finding] = max(strongest.get(finding, 0.0), weight.seen)
+    return {finding: bits for finding, bits in strongest.items() if bits >= _POINTS}
 
 
 def shares_of(scores: Sequence[float]) -> tuple[list[float], float]:

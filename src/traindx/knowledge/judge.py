@@ -74,18 +74,18 @@ def judge(case: Case, examination: Examination, *, every_cause: bool = False) ->
 
 
 def _problems(
-    case: Case, examination: Examination, groups: Sequence[FindingGroup], shown: tuple[int, float]
+    case: Case, examination: Examination, groups: Sequence[FindingGroup], limits: tuple[int, float]
 ) -> list[Problem]:
     """One for each group of findings; defects that come down to the same cause are one problem."""
     by_cause: dict[str, tuple[FindingGroup, Problem]] = {}
     for number, group in enumerate(groups):
-        problem = _problem(case, examination, group, shown)
-        alone = {symptoms()[one].kind for one in group.symptoms} == {"defect"} and problem.hypotheses
+        problem = _problem(case, examination, group, limits)
+        alone = {symptoms()[symptom].kind for symptom in group.symptoms} == {"defect"} and problem.hypotheses
         key = problem.hypotheses[0].cause if alone else str(number)
         if key in by_cause:
             earlier = by_cause[key][0]
             group = replace(earlier, findings=earlier.findings + group.findings)
-            problem = _problem(case, examination, group, shown)
+            problem = _problem(case, examination, group, limits)
         by_cause[key] = (group, problem)
     return [problem for _, problem in by_cause.values()]
 
@@ -135,24 +135,24 @@ def finding_groups(case: Case, examination: Examination) -> list[FindingGroup]:
     return group_findings(examination.findings, ranks, case.span, _leads_to)
 
 
-def _problem(case: Case, examination: Examination, group: FindingGroup, most: tuple[int, float]) -> Problem:
+def _problem(case: Case, examination: Examination, group: FindingGroup, limits: tuple[int, float]) -> Problem:
     ranked, rest = rank(group.symptoms, observations_of(examination), causes().values())
     if symptoms()[group.symptoms[0]].kind == "ended":
         ranked, rest = _named_by(group, ranked)
-    shown = [r for r in ranked[: most[0]] if r.confidence >= most[1]] or ranked[:1]
-    rest += sum(r.confidence for r in ranked if r not in shown)
-    known = facts(case, group.findings + tuple(examination.findings), group.onset)
+    likely = [r for r in ranked[: limits[0]] if r.confidence >= limits[1]] or ranked[:1]
+    rest += sum(r.confidence for r in ranked if r not in likely)
+    texts = facts(case, group.findings + tuple(examination.findings), group.onset)
     kind = symptoms()[group.symptoms[0]].kind
-    known |= {f"symptom:{one}": one for one in group.symptoms if symptoms()[one].kind == kind}
-    asked = next_questions(
-        {r.cause.id: r.confidence for r in shown},
+    texts |= {f"symptom:{symptom}": symptom for symptom in group.symptoms if symptoms()[symptom].kind == kind}
+    questions = next_questions(
+        {r.cause.id: r.confidence for r in likely},
         rest,
         causes(),
         examination.missing,
         _LOGGING,
         group.symptoms,
         asked=examination.asked,
-        checked=examination.looked,
+        checked=examination.checked,
     )
     return Problem(
         symptom=group.symptoms[0],
@@ -161,17 +161,17 @@ def _problem(case: Case, examination: Examination, group: FindingGroup, most: tu
         onset_step=group.onset,
         summary=group.findings[0].text,
         findings=group.findings,
-        hypotheses=tuple(_hypothesis(r, group, known, case, examination) for r in shown),
+        hypotheses=tuple(_hypothesis(r, group, texts, case, examination) for r in likely),
         rest=max(0.0, rest),
-        questions=asked,
+        questions=questions,
     )
 
 
 def _named_by(group: FindingGroup, ranked: Sequence[Ranked]) -> tuple[list[Ranked], float]:
     """Of a crash, the causes that the exception itself names: how common others are explains none."""
     own = {finding.id for finding in group.findings}
-    named = [one for one in ranked if any(item.finding in own for item in one.evidence)]
-    return named, 1.0 - sum(one.confidence for one in named)
+    ranking = [r for r in ranked if any(item.finding in own for item in r.evidence)]
+    return ranking, 1.0 - sum(r.confidence for r in ranking)
 
 
 def _severity(severity: Severity, ranked: Sequence[Ranked]) -> Severity:
@@ -191,7 +191,7 @@ def _severity(severity: Severity, ranked: Sequence[Ranked]) -> Severity:
 
 
 def _hypothesis(
-    ranked: Ranked, group: FindingGroup, known: Mapping[str, str], case: Case, examination: Examination
+    ranked: Ranked, group: FindingGroup, texts: Mapping[str, str], case: Case, examination: Examination
 ) -> Hypothesis:
     cause = ranked.cause
     speaking = speaking_findings(ranked, examination.findings)
@@ -201,7 +201,7 @@ def _hypothesis(
         confidence=ranked.confidence,
         evidence=_with_symptom(ranked.evidence, group.findings[0]),
         against=ranked.against,
-        fixes=with_patch(fixes((remedies()[name] for name in cause.remedies), known), speaking, case.script),
+        fixes=with_patch(fixes((remedies()[name] for name in cause.remedies), texts), speaking, case.script),
         confirm=cause.confirm or None,
         avoid=cause.avoid,
         sheets=cause.sheets,

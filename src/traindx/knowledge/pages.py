@@ -39,11 +39,11 @@ class Page:
             raise self.malformed(f"'{key}: ...' is missing below the title")
         return value
 
-    def choice(self, key: str, known: tuple[str, ...], *, needed: bool = False) -> str:
+    def choice(self, key: str, choices: tuple[str, ...], *, needed: bool = False) -> str:
         """A value of the head that is one of a few; empty where it may be missing."""
         value = self.need(key) if needed else self.head.get(key, "")
-        if value and value not in known:
-            raise self.malformed(f"{key} must be one of {', '.join(known)}, not {value!r}")
+        if value and value not in choices:
+            raise self.malformed(f"{key} must be one of {', '.join(choices)}, not {value!r}")
         return value
 
     def share(self, key: str) -> float | None:
@@ -64,8 +64,8 @@ class Page:
             raise self.malformed(f"the section '## {heading}' is missing or empty")
         return text
 
-    def malformed(self, what: str) -> ValueError:
-        return _malformed(self.kind, self.id, what)
+    def malformed(self, fault: str) -> ValueError:
+        return _malformed(self.kind, self.id, fault)
 
 
 def read_page(path: Path, kind: str) -> Page:
@@ -98,8 +98,8 @@ def parse(text: str, *, id: str, kind: str) -> Page:
     return Page(id, kind, first[2:].strip(), MappingProxyType(head), MappingProxyType(sections))
 
 
-def _malformed(kind: str, id: str, what: str) -> ValueError:
-    return ValueError(f"the {kind} page {id}: {what}")
+def _malformed(kind: str, id: str, fault: str) -> ValueError:
+    return ValueError(f"the {kind} page {id}: {fault}")
 
 
 def bullets(text: str) -> list[str]:

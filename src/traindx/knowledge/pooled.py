@@ -22,12 +22,12 @@ def with_pool(examination: Examination, entries: Sequence[PoolEntry]) -> Examina
     findings: dict[str, Finding] = {}
     answers: dict[str, AnswerEvidence] = {}
     for entry in entries:
-        for one in entry.findings:
-            if one.symptom in symptoms() and one.id not in here:
-                findings[one.id] = _finding(one, entry, families.get(one.id, one.id))
-                if one.cause in causes() and one.id not in families:
-                    text = findings[one.id].text
-                    answers[one.id] = AnswerEvidence(one.id, one.id, text, {one.cause: _CHECK_BITS})
+        for item in entry.findings:
+            if item.symptom in symptoms() and item.id not in here:
+                findings[item.id] = _finding(item, entry, families.get(item.id, item.id))
+                if item.cause in causes() and item.id not in families:
+                    text = findings[item.id].text
+                    answers[item.id] = AnswerEvidence(item.id, item.id, text, {item.cause: _CHECK_BITS})
         for experiment in entry.experiments:
             bits = {cause: value for cause, value in experiment.bits.items() if cause in causes()}
             text = f"{experiment.text.rstrip('.')} ({entry.source})."
@@ -46,6 +46,6 @@ def with_pool(examination: Examination, entries: Sequence[PoolEntry]) -> Examina
     )
 
 
-def _finding(one: PooledFinding, entry: PoolEntry, family: str) -> Finding:
-    text = f"{one.text.rstrip('.')} ({entry.source})."
-    return Finding(text, one.symptom, one.severity, numbers=one.numbers, id=one.id, family=family)
+def _finding(item: PooledFinding, entry: PoolEntry, family: str) -> Finding:
+    text = f"{item.text.rstrip('.')} ({entry.source})."
+    return Finding(text, item.symptom, item.severity, numbers=item.numbers, id=item.id, family=family)

@@ -166,9 +166,9 @@ def weight_on(cause: Cause, option: Option) -> float:
     """What an answer weighs on a cause: by itself, or as the finding it confirms or rules out."""
     if cause.id in option.bits:
         return option.bits[cause.id]
-    found = [cause.evidence[name].seen * ANSWER_WEIGHT for name in option.sees[:1] if name in cause.evidence]
+    bits = [cause.evidence[name].seen * ANSWER_WEIGHT for name in option.sees[:1] if name in cause.evidence]
     ruled = [cause.evidence[name].unseen for name in option.rules_out if name in cause.evidence]
-    return max(found, key=abs, default=0.0) + sum(ruled)
+    return max(bits, key=abs, default=0.0) + sum(ruled)
 
 
 def likelihoods(question: Question, bits: Sequence[float]) -> list[float]:

@@ -46,25 +46,25 @@ def facts(case: Case, findings: Sequence[Finding], onset: float | None) -> dict[
 
     The first findings are the problem's own: their numbers come before those of others.
     """
-    known = _texts({name: case.run.settings.get(setting) for name, setting in _SETTINGS.items()})
-    known |= _loss(case) | _validation(case) | _steps(case)
+    texts = _texts({name: case.run.settings.get(setting) for name, setting in _SETTINGS.items()})
+    texts |= _loss(case) | _validation(case) | _steps(case)
     if not any(finding.id == "grad_scaled" for finding in findings):
-        known |= _gradients(case)
+        texts |= _gradients(case)
     for finding in reversed(findings):
-        whole = finding.numbers.keys() >= _VALIDATED and "val_best" in known
-        known |= _texts({n: v for n, v in finding.numbers.items() if whole or n not in _VALIDATED})
-    if "clip_new" in known:
-        known["clip_new"] = short(round_down(number(known["clip_new"]) or 1.0))
-        now, new = (number(known.get(name)) or 0.0 for name in ("clip", "clip_new"))
+        whole = finding.numbers.keys() >= _VALIDATED and "val_best" in texts
+        texts |= _texts({n: v for n, v in finding.numbers.items() if whole or n not in _VALIDATED})
+    if "clip_new" in texts:
+        texts["clip_new"] = short(round_down(number(texts["clip_new"]) or 1.0))
+        now, new = (number(texts.get(name)) or 0.0 for name in ("clip", "clip_new"))
         if 0 < now < new:
-            known["clip_factor"] = short(new / now)
-    known |= _rates(case, findings)
-    known |= {f"finding:{finding.id}": finding.text for finding in findings}
-    known["axis"] = case.run.axis
+            texts["clip_factor"] = short(new / now)
+    texts |= _rates(case, findings)
+    texts |= {f"finding:{finding.id}": finding.text for finding in findings}
+    texts["axis"] = case.run.axis
     if onset is not None:
-        known["onset"] = _text(onset if case.run.axis == "epoch" else round(onset))
-    _halves(known)
-    return known
+        texts["onset"] = _text(onset if case.run.axis == "epoch" else round(onset))
+    _halves(texts)
+    return texts
 
 
 def number(text: str | None) -> float | None:
@@ -111,21 +111,21 @@ def _rates(case: Case, findings: Iterable[Finding]) -> dict[str, str]:
         return {}
     usual = {f.id: float(f.numbers["lr_usual"]) for f in findings if "lr_usual" in f.numbers}
     low, high = usual.get("config_lr_low", 0.0), usual.get("config_lr_high", math.inf)
-    known = {"lr": short(rate)}
+    texts = {"lr": short(rate)}
     if rate <= 0.05:
-        known["lr_higher"] = short(round_down(max(rate * 10, low * 100)))
+        texts["lr_higher"] = short(round_down(max(rate * 10, low * 100)))
     if case.lr is not None and len(case.lr):
         last = float(case.lr.y[-1])
         if rate > 2 * last and case.lr.y.argmax() < 0.8 * len(case.lr):
-            known |= {"lr_first": short(rate), "lr_last": short(last)}
+            texts |= {"lr_first": short(rate), "lr_last": short(last)}
     rose = next((f.numbers["lr_rose_at"] for f in findings if "lr_rose_at" in f.numbers), None)
     if isinstance(rose, int | float):
-        known["lr_lower"] = short(round_down(min(rate / 3, float(rose) / 3, high / 10)))
+        texts["lr_lower"] = short(round_down(min(rate / 3, float(rose) / 3, high / 10)))
     elif rate / 10 <= high:
-        known["lr_lower"] = known["lr_tenth"] = short(rate / 10)
+        texts["lr_lower"] = texts["lr_tenth"] = short(rate / 10)
     else:
-        known["lr_lower"] = short(round_down(high / 10))
-    return known
+        texts["lr_lower"] = short(round_down(high / 10))
+    return texts
 
 
 def _loss(case: Case) -> dict[str, str]:
@@ -182,32 +182,32 @@ def _gradients(case: Case) -> dict[str, str]:
 
 
 def _steps(case: Case) -> dict[str, str]:
-    known = {}
+    texts = {}
     total = case.planned_steps if case.run.axis == "step" else None
     if total and total >= 20:
-        known["total_steps"] = short(total)
-        known["warmup_new"] = short(max(10, round_down(total * 0.05)))
-        known["cycle_steps"] = short(max(4, total // 4))
+        texts["total_steps"] = short(total)
+        texts["warmup_new"] = short(max(10, round_down(total * 0.05)))
+        texts["cycle_steps"] = short(max(4, total // 4))
     if case.epoch_length and case.run.axis == "step":
-        known["steps_per_epoch"] = short(round(case.epoch_length))
+        texts["steps_per_epoch"] = short(round(case.epoch_length))
     pace = case.curve("step_s")
     if pace is not None and len(pace):
-        known["step_s"] = short(float(np.median(pace.y)))
+        texts["step_s"] = short(float(np.median(pace.y)))
     classes = case.number("classes")
     if classes and classes >= 2:
-        known["chance"] = short(math.log(classes))
-    return known
+        texts["chance"] = short(math.log(classes))
+    return texts
 
 
-def _halves(known: dict[str, str]) -> None:
+def _halves(texts: dict[str, str]) -> None:
     """Values to move to, from the ones in use."""
-    batch = number(known.get("batch"))
+    batch = number(texts.get("batch"))
     if batch and batch >= 1:
-        known["batch_higher"] = short(max(16, batch * 4))
-        known["batch_lower"] = short(max(1, batch // 4))
-    decay = number(known.get("weight_decay"))
+        texts["batch_higher"] = short(max(16, batch * 4))
+        texts["batch_lower"] = short(max(1, batch // 4))
+    decay = number(texts.get("weight_decay"))
     if decay and decay > 0:
-        known["weight_decay_lower"] = short(round_down(min(decay / 10, 0.1)))
-    dropout = number(known.get("dropout"))
+        texts["weight_decay_lower"] = short(round_down(min(decay / 10, 0.1)))
+    dropout = number(texts.get("dropout"))
     if dropout and dropout > 0:
-        known["dropout_lower"] = short(round(min(dropout / 2, 0.3), 2))
+        texts["dropout_lower"] = short(round(min(dropout / 2, 0.3), 2))

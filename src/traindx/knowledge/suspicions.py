@@ -86,7 +86,7 @@ def _spelled(text: str) -> str:
 
 def _unknown(text: str, spelled: str, fitting: Sequence[str]) -> str:
     if spelled in symptoms():
-        behind = ", ".join(one.id for one in causes_of(spelled)[:4])
+        behind = ", ".join(cause.id for cause in causes_of(spelled)[:4])
         return f"{spelled} is a symptom. Suspect one of its causes: {behind}, ..."
     close = get_close_matches(spelled, causes(), n=2, cutoff=0.6)
     near = [*fitting, *close] or _sharing_words(text)
@@ -102,8 +102,8 @@ def _fitting(text: str) -> list[str]:
         id: max((len(phrase) for phrase in phrases if phrase <= words), default=0)
         for id, phrases in _phrases().items()
     }
-    most = max(lengths.values())
-    return [id for id, length in lengths.items() if most and length == most]
+    longest = max(lengths.values())
+    return [id for id, length in lengths.items() if longest and length == longest]
 
 
 @cache
@@ -115,7 +115,7 @@ def _phrases() -> Mapping[str, Sequence[frozenset[str]]]:
 def _sharing_words(text: str) -> list[str]:
     """The causes whose title and meaning share most words with a text."""
     words = _stems(text)
-    shared = {id: len(words & _stems(f"{one.title} {one.meaning}")) for id, one in causes().items()}
+    shared = {id: len(words & _stems(f"{cause.title} {cause.meaning}")) for id, cause in causes().items()}
     return [id for id in sorted(shared, key=lambda id: -shared[id]) if shared[id]]
 
 
@@ -133,48 +133,50 @@ def joined(diagnosis: Diagnosis, suspicions: Sequence[Suspicion]) -> Diagnosis:
 
 def trimmed(diagnosis: Diagnosis, suspicions: Sequence[Suspicion]) -> Diagnosis:
     """A diagnosis with every cause, cut to the likely ones and those that are suspected."""
-    kept = {one.cause for one in suspicions}
+    suspected = {suspicion.cause for suspicion in suspicions}
     problems = []
     for problem in diagnosis.problems:
-        likely = [one for one in problem.hypotheses if one.confidence >= SHOWN[1]][: SHOWN[0]]
-        shown = [one for one in problem.hypotheses if one in likely or one.cause in kept]
-        hidden = sum(one.confidence for one in problem.hypotheses if one not in shown)
-        problems.append(replace(problem, hypotheses=tuple(shown), rest=problem.rest + hidden))
+        likely = [h for h in problem.hypotheses if h.confidence >= SHOWN[1]][: SHOWN[0]]
+        retained = [h for h in problem.hypotheses if h in likely or h.cause in suspected]
+        hidden = sum(h.confidence for h in problem.hypotheses if h not in retained)
+        problems.append(replace(problem, hypotheses=tuple(retained), rest=problem.rest + hidden))
     return replace(diagnosis, problems=tuple(problems))
 
 
 def with_witnesses(problem: Problem, suspicions: Sequence[Suspicion]) -> Problem:
     """The causes of a problem ranked again, with who suspects them."""
-    by_cause = {one.cause: one for one in reversed(suspicions)}
+    by_cause = {suspicion.cause: suspicion for suspicion in reversed(suspicions)}
     bits = {
-        one.cause: SUSPECTED_BITS if _measured(one) > -DECISIVE_BITS else 0.0
-        for one in problem.hypotheses
-        if one.cause in by_cause
+        h.cause: SUSPECTED_BITS if _measured(h) > -DECISIVE_BITS else 0.0
+        for h in problem.hypotheses
+        if h.cause in by_cause
     }
     if not bits:
         return problem
-    weights = {one.cause: one.confidence * 2.0 ** bits.get(one.cause, 0.0) for one in problem.hypotheses}
+    weights = {h.cause: h.confidence * 2.0 ** bits.get(h.cause, 0.0) for h in problem.hypotheses}
     total = sum(weights.values()) + problem.rest
     hypotheses = [
-        replace(_with_witness(one, by_cause, bits), confidence=min(MOST, weights[one.cause] / total))
-        for one in problem.hypotheses
+        replace(_with_witness(h, by_cause, bits), confidence=min(MOST, weights[h.cause] / total))
+        for h in problem.hypotheses
     ]
-    hypotheses.sort(key=lambda one: -one.confidence)
-    rest = max(0.0, 1.0 - sum(one.confidence for one in hypotheses))
+    hypotheses.sort(key=lambda h: -h.confidence)
+    rest = max(0.0, 1.0 - sum(h.confidence for h in hypotheses))
     return replace(problem, hypotheses=tuple(hypotheses), rest=rest)
 
 
 def _with_witness(
-    one: Hypothesis, by_cause: Mapping[str, Suspicion], bits: Mapping[str, float]
+    hypothesis: Hypothesis, by_cause: Mapping[str, Suspicion], bits: Mapping[str, float]
 ) -> Hypothesis:
-    if one.cause not in bits:
-        return one
-    who = "You suspect it" if by_cause[one.cause].by == "you" else f"{by_cause[one.cause].by} suspects it"
-    item = Evidence(_ID, f"{who}; that counts {SUSPECTED_BITS:g} bit.", SUSPECTED_BITS)
-    if not bits[one.cause]:
-        item = Evidence(_ID, f"{who}; measurements speak against it, so that counts nothing.", 0.0)
-    return replace(one, evidence=tuple(sorted((*one.evidence, item), key=lambda each: -each.bits)))
+    if hypothesis.cause not in bits:
+        return hypothesis
+    witness = by_cause[hypothesis.cause].by
+    words = "You suspect it" if witness == "you" else f"{witness} suspects it"
+    item = Evidence(_ID, f"{words}; that counts {SUSPECTED_BITS:g} bit.", SUSPECTED_BITS)
+    if not bits[hypothesis.cause]:
+        item = Evidence(_ID, f"{words}; measurements speak against it, so that counts nothing.", 0.0)
+    evidence = sorted((*hypothesis.evidence, item), key=lambda e: -e.bits)
+    return replace(hypothesis, evidence=tuple(evidence))
 
 
-def _measured(one: Hypothesis) -> float:
-    return sum(item.bits for item in (*one.evidence, *one.against))
+def _measured(hypothesis: Hypothesis) -> float:
+    return sum(item.bits for item in (*hypothesis.evidence, *hypothesis.against))

@@ -56,15 +56,15 @@ def nothing_judged(case: Case) -> bool:
     if case.surrogate:
         rewards = [curve for curve in scores if "reward" in curve.name and len(curve) >= 6]
         if rewards:
-            return not all(map(_holds, rewards))
-        return not any(len(curve) >= 6 and _holds(curve) for curve in scores)
+            return not all(map(_holds_up, rewards))
+        return not any(len(curve) >= 6 and _holds_up(curve) for curve in scores)
     losses = [curve for curve in (case.loss, case.val_loss) if curve is not None and len(curve) >= 3]
     if any(_came_down(curve) for curve in losses):
         return False
     return not any(len(curve) >= 3 and curve.tail > curve.head + 2 * curve.noise for curve in scores)
 
 
-def _holds(curve: Curve) -> bool:
+def _holds_up(curve: Curve) -> bool:
     """Whether a score ends clearly above where it began, or at the best it reached."""
     part = max(2, len(curve) // 3)
     begin, end = float(np.median(curve.y[: max(1, part // 2)])), float(np.median(curve.y[-part:]))
@@ -77,8 +77,8 @@ def _holds(curve: Curve) -> bool:
 
 def _came_down(curve: Curve) -> bool:
     """Whether a loss fell by more than a little, and by more than the noise of its two ends."""
-    few = max(1, min(3, len(curve) // 8))
-    error = 1.25 * curve.noise * float(np.sqrt(1.0 / few + 1.0 / curve.tail_points))
+    width = max(1, min(3, len(curve) // 8))
+    error = 1.25 * curve.noise * float(np.sqrt(1.0 / width + 1.0 / curve.tail_points))
     return curve.head - curve.tail > max(_LITTLE * abs(curve.head), 2.0 * error)
 
 
@@ -101,7 +101,7 @@ def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
             "printed, which says little.",
         )
     thin = next((f.text for f in examination.findings if f.id == "run_too_short"), None)
-    wanted = [
+    missing = [
         text for need, text in _WANTED if not case.has(need) and not (case.surrogate and "loss" in need)
     ]
     lines = [thin] if thin else []
@@ -127,14 +127,14 @@ def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
             + (
                 f", and the reward does not rise ({short(reward.head)} to {short(reward.tail)} in "
                 f"{len(reward):,} points)."
-                if reward is not None and len(reward) >= 6 and not _holds(reward)
+                if reward is not None and len(reward) >= 6 and not _holds_up(reward)
                 else "."
             )
         )
     if not lines:
         lines.append("Something small leaves it open: see what was noticed.")
-    if wanted:
-        lines.append(f"Log {'; '.join(wanted)}.")
+    if missing:
+        lines.append(f"Log {'; '.join(missing)}.")
     elif stop is None and not case.harm.unfinished:
         lines.append("Let it run longer, or log more often, and diagnose again.")
     return tuple(lines)
@@ -157,15 +157,15 @@ def _decides(case: Case) -> str:
     )
 
 
-def _fell(what: str, curve: Curve | None) -> list[str]:
+def _fell(subject: str, curve: Curve | None) -> list[str]:
     if curve is None or len(curve) < 3:
         return []
     first, last = curve.head, curve.tail
     ends = f"{short(first)} to {short(last)} in {len(curve):,} points"
     if not last < first:
-        return [f"{what} went from {ends}, without a problem that exceeds its noise."]
+        return [f"{subject} went from {ends}, without a problem that exceeds its noise."]
     share = f" ({(first - last) / first:.0%})" if first > 0 and last > 0 else ""
-    return [f"{what} fell from {ends}{share} and {_end(curve)}."]
+    return [f"{subject} fell from {ends}{share} and {_end(curve)}."]
 
 
 def _end(curve: Curve) -> str:
@@ -178,10 +178,10 @@ def _end(curve: Curve) -> str:
     return f"was best at {short(curve.best)}"
 
 
-def _rose(what: str, curve: Curve | None) -> list[str]:
+def _rose(subject: str, curve: Curve | None) -> list[str]:
     if curve is None or len(curve) < 3 or not curve.tail > curve.head:
         return []
-    return [f"{what} rose from {short(curve.head)} to {short(curve.tail)} in {len(curve):,} points."]
+    return [f"{subject} rose from {short(curve.head)} to {short(curve.tail)} in {len(curve):,} points."]
 
 
 def _steady(case: Case) -> list[str]:
@@ -199,7 +199,7 @@ def _level(case: Case) -> list[str]:
     """How good the answers are: scores, and what simple models reach on the same samples."""
     level = case.level.against_simple
     if level is not None and level.z >= 5.0 and level.as_good:
-        what = "of the answers are right" if level.classes else "of the variance is explained"
-        return [f"{level.reached:.0%} {what}; a straight line or neighbours reach {level.simple:.0%}."]
+        measure = "of the answers are right" if level.classes else "of the variance is explained"
+        return [f"{level.reached:.0%} {measure}; a straight line or neighbours reach {level.simple:.0%}."]
     scores = case.level.validation_scores or case.level.scores
     return [f"Its best score ends at {short(max(scores))}."] if scores and case.level.good else []

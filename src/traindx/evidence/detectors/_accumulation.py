@@ -27,18 +27,18 @@ class AccumulatedSteps:
 def accumulation(case: Case, steps: int) -> AccumulatedSteps | None:
     """None when there is none, or when several optimizers take turns: their calls cannot be told apart."""
     recorded_fact = case.inside.fact("accumulation")
-    taken = number(recorded_fact, "steps") or 0.0
-    if taken < steps or len(case.inside.optimizers) > 1:
+    total = number(recorded_fact, "steps") or 0.0
+    if total < steps or len(case.inside.optimizers) > 1:
         return None
-    backwards, batches, several, wasteful = ((number(recorded_fact, key) or 0.0) / taken for key in _COUNTED)
+    backwards, batches, several, wasteful = ((number(recorded_fact, key) or 0.0) / total for key in _COUNTED)
     return AccumulatedSteps(backwards, batches, several, wasteful, number(recorded_fact, "share"))
 
 
 def sketched(**counts: float) -> dict[str, object]:
     """The facts of a run that accumulates, for the cases of detectors."""
-    told = {"steps": 24, "steps_with_several": 24, "backwards": 96, "batches": 96, "thrown": 0}
+    defaults = {"steps": 24, "steps_with_several": 24, "backwards": 96, "batches": 96, "thrown": 0}
     return {
         "optimizers": [{"class": "SGD"}],
         "losses": [{"function": "cross_entropy", "reduction": "mean"}],
-        "accumulation": {**told, "steps_with_thrown": 0, "share": 1.0, **counts},
+        "accumulation": {**defaults, "steps_with_thrown": 0, "share": 1.0, **counts},
     }

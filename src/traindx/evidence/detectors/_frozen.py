@@ -24,7 +24,7 @@ def frozen_from(values: FloatArray) -> int:
     return int(differs[-1]) + 1 if differs.size else 0
 
 
-def digits_told(values: FloatArray) -> int:
+def significant_digits(values: FloatArray) -> int:
     """With how many significant digits the last value is told, judged by all of them."""
     last = abs(float(values[-1]))
     sample = values[-2000:]
@@ -56,7 +56,7 @@ def standing(
     train, val = case.loss, case.val_loss
     if train is None or val is None or len(val) < points or len(train) < points:
         return Skipped(f"a training loss and at least {points} evaluations")
-    if digits_told(val.y) < digits or val.y[-1] == 0:
+    if significant_digits(val.y) < digits or val.y[-1] == 0:
         return Skipped(f"a validation loss logged with at least {digits} digits")
     first = frozen_from(val.y)
     if len(val) - first < points:

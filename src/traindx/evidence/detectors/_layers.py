@@ -34,24 +34,24 @@ class Matrix:
 
 def matrices(case: Case) -> list[Matrix]:
     """Layers of the largest model that multiply by a matrix, nearest to the input first."""
-    return [made for layer in case.inside.layer_list if (made := _matrix(layer)) is not None]
+    return [matrix for layer in case.inside.layer_list if (matrix := _matrix(layer)) is not None]
 
 
 def all_matrices(case: Case) -> list[Matrix]:
     """Those of every model: an encoder and a decoder may be two."""
-    layers = [layer for told in case.inside.models for layer in facts(told.get("layer_list"))]
-    return [made for layer in layers if (made := _matrix(layer)) is not None]
+    layers = [layer for model in case.inside.models for layer in facts(model.get("layer_list"))]
+    return [matrix for layer in layers if (matrix := _matrix(layer)) is not None]
 
 
 def _matrix(layer: Fact) -> Matrix | None:
-    shape, told = layer.get("shape"), layer.get("init")
+    shape, initial = layer.get("shape"), layer.get("init")
     if kind_of_layer(layer) == "embedding" or not isinstance(shape, list) or len(shape) < 2:
         return None
     sizes = [float(size) for size in shape if isinstance(size, int) and size >= 0]
     if len(sizes) != len(shape):
         return None
     fan_in, elements = prod(sizes[1:]), prod(sizes)
-    init: Fact = told if isinstance(told, Mapping) else {}
+    init: Fact = initial if isinstance(initial, Mapping) else {}
     mean, std = number(init, "mean"), number(init, "std")
     if mean is None or std is None:
         return Matrix(str(layer.get("name", "")), elements, fan_in, None, False, False)
@@ -67,22 +67,22 @@ def plain_stack(case: Case) -> bool:
     return not normed and not number(case.inside.fact("graph"), "residuals")
 
 
-def chain(case: Case, statistic: str, *, looks: int) -> dict[str, Curve]:
+def chain(case: Case, statistic: str, *, least: int) -> dict[str, Curve]:
     """A statistic of the layers with a matrix, in order; those sampled too seldom are left out.
 
     A frozen layer inside a module that trains parameters of its own (LoRA, adapters) stands for that module.
     A log that names no model: its numbered layers, in the order of their numbers.
     """
     curves = case.inside.layers(statistic)
-    names = [one.name for one in matrices(case)] if case.inside.models else _numbered(curves)
+    names = [matrix.name for matrix in matrices(case)] if case.inside.models else _numbered(curves)
     names = [name if name in curves else name.rpartition(".")[0] for name in names]
-    return {name: curves[name] for name in names if name in curves and len(curves[name]) >= looks}
+    return {name: curves[name] for name in names if name in curves and len(curves[name]) >= least}
 
 
 def _numbered(names: Iterable[str]) -> list[str]:
     """Those with a number, by their numbers: `layers.2.weight` before `layers.10.weight`."""
     numbers = {name: [int(digits) for digits in re.findall(r"\d+", name)] for name in names}
-    return sorted((name for name, found in numbers.items() if found), key=lambda name: numbers[name])
+    return sorted((name for name, digits in numbers.items() if digits), key=lambda name: numbers[name])
 
 
 def settled(curve: Curve) -> FloatArray:
@@ -100,7 +100,7 @@ def slopes_down(values: FloatArray) -> float:
 
 def typical_gradients(case: Case, curves: Mapping[str, Curve]) -> FloatArray:
     """The gradient of a typical weight of each layer, in the middle of the looks after the first."""
-    elements = {one.name: one.elements for one in matrices(case)}
+    elements = {matrix.name: matrix.elements for matrix in matrices(case)}
     return np.array(
         [float(np.median(settled(curve))) / elements.get(name, 1.0) ** 0.5 for name, curve in curves.items()]
     )
@@ -128,7 +128,7 @@ def modules_in_order(case: Case, statistic: str) -> Iterator[tuple[str, Curve]]:
             yield name, curve
 
 
-def saturated(case: Case, *, looks: int = 2) -> dict[str, float]:
+def saturated(case: Case, *, least: int = 2) -> dict[str, float]:
     """The typical share of values in the flat region of each sigmoid, tanh or similar unit between layers.
 
     Without the last one where it follows the last layer: it may be an output.
@@ -136,7 +136,7 @@ def saturated(case: Case, *, looks: int = 2) -> dict[str, float]:
     shares = {
         name: float(np.median(curve.y))
         for name, curve in modules_in_order(case, "activation_saturated_share")
-        if len(curve) >= looks
+        if len(curve) >= least
     }
     if shares and _at_output(case, list(shares)[-1]):
         shares.popitem()
@@ -145,33 +145,33 @@ def saturated(case: Case, *, looks: int = 2) -> dict[str, float]:
 
 def _at_output(case: Case, activation: str) -> bool:
     """Whether an activation is the last, and there are as many activations as layers."""
-    weights = {one.name for one in matrices(case)}
+    weights = {matrix.name for matrix in matrices(case)}
     functions = [name for name, _ in modules_in_order(case, "activation_std") if name not in weights]
     return not weights or (len(functions) >= len(weights) and functions[-1] == activation)
 
 
-def shown(names: list[str], most: int = 3) -> str:
+def quoted(names: list[str], max_names: int = 3) -> str:
     """`a`, the input of `b` and 4 more."""
-    quoted = [
+    phrases = [
         f"the input of `{name.removesuffix('.input')}`" if name.endswith(".input") else f"`{name}`"
-        for name in names[:most]
+        for name in names[:max_names]
     ]
-    more = len(names) - most
-    return ", ".join(quoted) + (f" and {more} more" if more > 0 else "")
+    omitted = len(names) - max_names
+    return ", ".join(phrases) + (f" and {omitted} more" if omitted > 0 else "")
 
 
-def listed(*, shapes: list[list[int]], gain: float | None = 0.577, **more: Any) -> list[dict[str, Any]]:
+def listed(*, shapes: list[list[int]], gain: float | None = 0.577, **fields: Any) -> list[dict[str, Any]]:
     """A `layer_list` of linear layers for sketches, named 0, 2, 4 ... as in a Sequential."""
-    found = []
+    layers = []
     for place, shape in enumerate(shapes):
         fan_in = prod(shape[1:])
         init = {"mean": 0.0, "std": (gain or 0.0) / sqrt(fan_in), "fan_in": fan_in, "gain": gain or 0.0}
-        found.append({"name": str(2 * place), "type": "Linear", "shape": shape, "init": init, **more})
-    return found
+        layers.append({"name": str(2 * place), "type": "Linear", "shape": shape, "init": init, **fields})
+    return layers
 
 
-def model(shapes: list[list[int]], *, gain: float | None = 0.577, **more: Any) -> dict[str, Any]:
+def model(shapes: list[list[int]], *, gain: float | None = 0.577, **fields: Any) -> dict[str, Any]:
     """The facts of one such model for sketches."""
     layers = listed(shapes=shapes, gain=gain)
     whole = {"class": "Sequential", "parameters": sum(prod(shape) for shape in shapes), "layer_list": layers}
-    return {"models": [whole | {"normalisation": {}, "activations": {"ReLU": len(shapes) - 1}} | more]}
+    return {"models": [whole | {"normalisation": {}, "activations": {"ReLU": len(shapes) - 1}} | fields]}

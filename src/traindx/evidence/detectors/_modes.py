@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from traindx.core.nouns import Event, Run
 from traindx.evidence.case import Case
+from traindx.testing.sketch import decay, run
 
 
 def what_modes_change(case: Case) -> str:
@@ -17,3 +19,9 @@ def what_modes_change(case: Case) -> str:
         if isinstance(norms, Mapping) and any("BatchNorm" in str(name) for name in norms):
             parts.append("batch norm")
     return " and ".join(dict.fromkeys(parts))
+
+
+def with_dropout(events: Sequence[Event], *, dropout: float = 0.5) -> Run:
+    """A training of a model with dropout, for the cases of detectors."""
+    model = {"class": "Net", "parameters": 10, "dropout": [dropout], "normalisation": {}}
+    return run({"loss": decay(160, 2.0, 0.2)}, facts={"models": [model]}, events=events)

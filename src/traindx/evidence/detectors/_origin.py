@@ -45,11 +45,11 @@ class RecordedOrigin:
         return self.event.step or 0.0
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """The place and its numbers, as the recorder told them."""
         batch = number(self.event.data, "batch")
-        when = f"at batch {batch:g}" if batch is not None else f"after step {text(self.step)}"
-        return f"The first bad value came {when}: {self.event.text}"
+        moment = f"at batch {batch:g}" if batch is not None else f"after step {text(self.step)}"
+        return f"The first bad value came {moment}: {self.event.text}"
 
     def finding(self, sentence: str, strength: float = 1.0) -> Finding:
         """The trouble it made, in words that begin with what was said of it."""
@@ -83,15 +83,15 @@ def _severity(case: Case, step: float, *, lost: float = 0.3) -> Severity:
 
 
 def _kind(event: Event, operation: str, grown: str) -> Kind:
-    where = event.data.get("where")
-    if where == "input":
+    source = event.data.get("where")
+    if source == "input":
         return _outside(event)
     if _EMPTY.search(operation):
         return "empty"
     if _HALF.search(operation):
         return "half"
     first = (event.step or 0.0) == 0
-    if where == "weights":
+    if source == "weights":
         return "init" if first else "growth" if grown else "unknown"
     if _overflows(event, operation):
         if first and not _of_large_input(event):
@@ -109,26 +109,26 @@ def _overflows(event: Event, operation: str) -> bool:
 
 def _outside(event: Event) -> Kind:
     """Something without gradient was bad: the batch itself, or what the script computed from it."""
-    bad, held = number(event.data, "batch_nonfinite"), event.data.get("numbers")
-    told: Fact = held if isinstance(held, dict) else {}
-    half = not bad and told.get("dtype") == "float16"
+    bad, recorded = number(event.data, "batch_nonfinite"), event.data.get("numbers")
+    numbers: Fact = recorded if isinstance(recorded, dict) else {}
+    half = not bad and numbers.get("dtype") == "float16"
     # Finite data become Inf where autocast makes them fp16; what is left of them then is near its range.
-    if half and max(abs(number(told, key) or 0.0) for key in ("min", "max")) >= _NEAR_RANGE:
+    if half and max(abs(number(numbers, key) or 0.0) for key in ("min", "max")) >= _NEAR_RANGE:
         return "half"
     return "constant" if bad == 0 else "input"
 
 
 def _of_large_input(event: Event) -> bool:
-    given = event.data.get("input")
-    ends = [number(given, key) or 0.0 for key in ("min", "max")] if isinstance(given, dict) else [0.0]
+    inputs = event.data.get("input")
+    ends = [number(inputs, key) or 0.0 for key in ("min", "max")] if isinstance(inputs, dict) else [0.0]
     return max(map(abs, ends)) > _HUGE
 
 
 def _growth(case: Case, step: float, *, loss_times: float = 10.0, norm_times: float = 100.0) -> str:
     """What of loss and gradients left its first level before the bad value, in words."""
-    found = []
+    growths = []
     loss, norm = case.curve("loss"), case.grad_norm
-    for what, curve, times in (("loss", loss, loss_times), ("gradient norm", norm, norm_times)):
+    for name, curve, times in (("loss", loss, loss_times), ("gradient norm", norm, norm_times)):
         if curve is None:
             continue
         before = np.abs(curve.y[curve.x <= step])
@@ -138,8 +138,8 @@ def _growth(case: Case, step: float, *, loss_times: float = 10.0, norm_times: fl
         start = min(start, float(before[0])) if before.size <= 4 else start
         peak = float(before[-3:].max())
         if start > 0 and peak >= times * start:
-            found.append(f"the {what} had grown from {text(start)} to {text(peak)}")
-    return " and ".join(found)
+            growths.append(f"the {name} had grown from {text(start)} to {text(peak)}")
+    return " and ".join(growths)
 
 
 def _burst(case: Case, step: float) -> str:
@@ -170,13 +170,13 @@ def _leap(curve: Curve | None, step: float, *, calm: int, times: float = 50.0, l
 
 def _weights_calm(case: Case, step: float, *, times: float = 2.0) -> bool:
     """Whether no layer's weights had grown much before the bad value; False when that was not looked at."""
-    looked = False
+    measured = False
     for curve in case.inside.layers("weight_norm").values():
         before = curve.y[curve.x <= step]
-        looked |= before.size >= 2
+        measured |= before.size >= 2
         if before.size >= 2 and before[0] > 0 and before[-1] >= times * before[0]:
             return False
-    return looked
+    return measured
 
 
 def _place(case: Case, event: Event, operation: str) -> Place | None:
@@ -194,13 +194,13 @@ def _line(case: Case, word: str) -> Place | None:
     names = CALLED.get(word)
     if case.script is None or names is None:
         return None
-    found = {
+    lines = {
         (source.path, node.lineno)
         for source in case.script.sources
         for node in ast.walk(source.tree)
         if isinstance(node, ast.Call | ast.BinOp) and _calls(node, names, word)
     }
-    return Place(*found.pop()) if len(found) == 1 else None
+    return Place(*lines.pop()) if len(lines) == 1 else None
 
 
 def _calls(node: ast.Call | ast.BinOp, names: tuple[str, ...], word: str) -> bool:

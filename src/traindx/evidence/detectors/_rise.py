@@ -86,15 +86,15 @@ def another_improves(case: Case, since: float, *, share: float = 0.1) -> bool:
     return False
 
 
-def validation_stays(case: Case, since: float, *, few: int = 2, slack: float = 0.02) -> bool:
+def validation_stays(case: Case, since: float, *, min_points: int = 2, slack: float = 0.02) -> bool:
     """Whether the validation loss after a step is no worse than just before it: nothing was lost there."""
     val = case.val_loss
     if val is None or val.axis != case.run.axis or val.broken:
         return False
     before, after = val.y[val.x <= since], val.y[val.x > since]
-    if min(before.size, after.size) < few:
+    if min(before.size, after.size) < min_points:
         return False
-    level = float(np.median(before[-max(few, after.size) :]))
+    level = float(np.median(before[-max(min_points, after.size) :]))
     return max(float(np.median(after)), float(after[-1])) <= level + slack * abs(level)
 
 
@@ -171,5 +171,5 @@ def _certainty(curve: Curve, best_step: float, best: float, shift: float) -> flo
 def _error(values: FloatArray) -> float:
     """Standard error of a level around which the values may drift; noise with memory counts in full."""
     place = np.arange(values.size) - (values.size - 1) / 2.0
-    rest = values - values.mean() - place * float(place @ values) / max(float(place @ place), 1.0)
-    return max(stats.level(rest)[1], 1.25 * stats.noise(values) / math.sqrt(values.size))
+    residuals = values - values.mean() - place * float(place @ values) / max(float(place @ place), 1.0)
+    return max(stats.level(residuals)[1], 1.25 * stats.noise(values) / math.sqrt(values.size))

@@ -46,20 +46,20 @@ def _nested_optimizer(case: Case) -> str:
     return ""
 
 
-def given(value: Scalar) -> bool:
+def is_set(value: Scalar) -> bool:
     """Whether a setting holds something: `None`, `False`, 0 and an empty text do not."""
     return value is not None and value is not False and str(value).strip().lower() not in _NOTHING
 
 
 def adapted(case: Case) -> bool:
     """Whether the configuration says that adapters (LoRA) are trained instead of the whole model."""
-    return any(given(value) and _ADAPTER.search(key.lower()) for key, value in case.run.config.items())
+    return any(is_set(value) and _ADAPTER.search(key.lower()) for key, value in case.run.config.items())
 
 
 def pretrained(case: Case) -> bool:
     """Whether the configuration says that training starts from a trained model."""
     return any(
-        given(value) and _PRETRAINED.search(key.lower()) and "token" not in key.lower()
+        is_set(value) and _PRETRAINED.search(key.lower()) and "token" not in key.lower()
         for key, value in case.run.config.items()
     )
 
@@ -72,8 +72,8 @@ def perhaps_tuned(case: Case) -> bool:
 
 def written(case: Case, setting: str) -> tuple[Place, ...]:
     """The line of the script that sets something, where it can be told."""
-    found = anchor(case.script, setting) if case.script is not None else None
-    return (found,) if found is not None else ()
+    line = anchor(case.script, setting) if case.script is not None else None
+    return (line,) if line is not None else ()
 
 
 def keys_of(case: Case, setting: str) -> Iterator[str]:
@@ -89,9 +89,9 @@ def whole_batch(case: Case) -> tuple[float, bool] | None:
     if batch is None or batch < 1:
         return None
     parts = [case.number("accumulation"), case.number("world_size")]
-    known = [part for part in parts if part is not None and part >= 1]
+    factors = [part for part in parts if part is not None and part >= 1]
     per_update = batch
-    for part in known:
+    for part in factors:
         per_update *= part
     return per_update, parts[0] is not None
 

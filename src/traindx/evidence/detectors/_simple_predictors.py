@@ -5,6 +5,8 @@ The one place of these rules, for all findings that rest on what such predictors
 
 from __future__ import annotations
 
+from typing import Any
+
 from traindx.core.kinds import kind_of_layer
 from traindx.core.nouns import Skipped
 from traindx.evidence.case import Case, Curve
@@ -14,12 +16,12 @@ from traindx.evidence.sampled import part
 _SHARED_WEIGHTS = ("conv", "recurrent", "attention")
 
 
-def told_nothing(case: Case) -> Skipped | None:
+def uninformative(case: Case) -> Skipped | None:
     """What keeps the answers of simple predictors from saying anything, where something does."""
-    given = _given(case)
-    if _ids(case, given):
+    inputs = _input(case)
+    if _ids(case, inputs):
         return Skipped("inputs that are amounts, not ids")
-    if number(given, "beside"):
+    if number(inputs, "beside"):
         return Skipped("samples of one input and one target")
     return None
 
@@ -32,11 +34,11 @@ def hidden_by(case: Case) -> str:
     )
     if marked or any(kind in _SHARED_WEIGHTS for kind in kinds):
         return "Images and sequences"
-    given = _given(case)
-    elements, kept = number(given, "elements"), number(case.inside.fact("samples"), "features")
-    if elements is not None and kept is not None and elements > kept:
-        return f"The {elements - kept:g} of {elements:g} features that were not kept"
-    return "Codes of whole numbers" if given.get("whole") is True else ""
+    inputs = _input(case)
+    elements, features = number(inputs, "elements"), number(case.inside.fact("samples"), "features")
+    if elements is not None and features is not None and elements > features:
+        return f"The {elements - features:g} of {elements:g} features that were not kept"
+    return "Codes of whole numbers" if inputs.get("whole") is True else ""
 
 
 def validated(case: Case) -> float | None:
@@ -52,12 +54,17 @@ def best_share(curve: Curve | None) -> float | None:
     return best / (100.0 if best > 1.5 else 1.0)
 
 
-def _given(case: Case) -> Fact:
+def _input(case: Case) -> Fact:
     return part(case.inside.fact("samples"), "input")
 
 
-def _ids(case: Case, given: Fact) -> bool:
+def _ids(case: Case, inputs: Fact) -> bool:
     """Whether inputs are numbers by name only. Bytes are pixels."""
-    dtype = str(given.get("dtype", ""))
+    dtype = str(inputs.get("dtype", ""))
     looked_up = any(model.get("embeddings") for model in case.inside.models)
-    return dtype.startswith("int") or (looked_up and given.get("whole") is not False)
+    return dtype.startswith("int") or (looked_up and inputs.get("whole") is not False)
+
+
+def model_of(kind: str, **fields: Any) -> dict[str, Any]:
+    """The facts of a model of one layer, for the cases of detectors."""
+    return {"models": [{"parameters": 900, "layer_list": [{"name": "0", "type": kind}], **fields}]}

@@ -29,15 +29,15 @@ class Jump:
 
 def loss_jumps(loss: Curve, ratio: float = 1.5) -> list[Jump]:
     """Spikes to `ratio` times the level around them or more."""
-    found = []
+    jumps = []
     for spike in loss.spikes:
         if spike.ratio < ratio:
             continue
         level = float(loss.y[spike.peak]) - float(spike.height)
-        found.append(
+        jumps.append(
             Jump(float(loss.x[spike.at]), float(spike.ratio), float(spike.height), spike.recovered, level)
         )
-    return found
+    return jumps
 
 
 def felt(loss: Curve, jumps: list[Jump], share: float) -> bool:
@@ -50,11 +50,11 @@ def lasts(loss: Curve, jump: Jump) -> bool:
     return not jump.recovered and loss.tail - jump.level > max(0.2 * jump.level, 0.02 * abs(loss.head))
 
 
-def together(steps: list[float], others: FloatArray, reach: float) -> int:
+def together(steps: list[float], neighbours: FloatArray, reach: float) -> int:
     """How many of the steps have one of the others within reach."""
-    if not others.size:
+    if not neighbours.size:
         return 0
-    return sum(bool(np.abs(others - step).min() <= reach) for step in steps)
+    return sum(bool(np.abs(neighbours - step).min() <= reach) for step in steps)
 
 
 def gradient_jumps(
@@ -67,9 +67,9 @@ def gradient_jumps(
     near = points * float(np.median(np.diff(grad_norm.x)) or 1.0)
     local = np.interp(grad_norm.x, grad_norm.coarse.step, grad_norm.coarse.median)
     high = grad_norm.x[grad_norm.y > factor * local]
-    met = together(jumps, high, near)
+    shared = together(jumps, high, near)
     accident = expected_together(len(jumps), int(high.size), near, float(grad_norm.x[-1] - grad_norm.x[0]))
-    return None if met < max(1, 0.5 * len(jumps)) or met < 3 * accident else (met, len(jumps))
+    return None if shared < max(1, 0.5 * len(jumps)) or shared < 3 * accident else (shared, len(jumps))
 
 
 def unclipped(case: Case, loss: Curve, jumps: list[Jump], share: float) -> bool:
@@ -78,6 +78,6 @@ def unclipped(case: Case, loss: Curve, jumps: list[Jump], share: float) -> bool:
     return norm is not None and felt(loss, jumps, share) and gradient_jumps(loss, norm) is not None
 
 
-def expected_together(count: int, others: int, reach: float, span: float) -> float:
+def expected_together(count: int, neighbours: int, reach: float, span: float) -> float:
     """How many would coincide by accident."""
-    return count * min(1.0, others * 2 * reach / span) if span > 0 else float(count)
+    return count * min(1.0, neighbours * 2 * reach / span) if span > 0 else float(count)

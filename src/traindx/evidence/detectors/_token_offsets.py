@@ -17,6 +17,6 @@ def token_offsets(case: Case) -> Mapping[int, float]:
 
 def only_offset(shares: Mapping[int, float], *, same_share: float, other_share: float) -> int | None:
     """The one distance that fits nearly all targets; None where none does, or several."""
-    offset, share = max(shares.items(), key=lambda one: one[1])
-    several = any(other >= other_share for key, other in shares.items() if key != offset)
+    offset, share = max(shares.items(), key=lambda item: item[1])
+    several = any(rival >= other_share for key, rival in shares.items() if key != offset)
     return None if share < same_share or several else offset

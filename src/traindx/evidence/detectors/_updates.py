@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 _TINY_GAIN = 0.1
 
 
-def ratios(case: Case, *, looks: int = 2) -> tuple[FloatArray, FloatArray]:
+def ratios(case: Case, *, least: int = 2) -> tuple[FloatArray, FloatArray]:
     """Steps looked at, and at each the typical update ratio over the layers with a matrix."""
-    tiny = {one.name for one in matrices(case) if one.gain is not None and one.gain < _TINY_GAIN}
-    curves = [c for name, c in chain(case, "update_ratio", looks=looks).items() if name not in tiny]
+    tiny = {m.name for m in matrices(case) if m.gain is not None and m.gain < _TINY_GAIN}
+    curves = [c for name, c in chain(case, "update_ratio", least=least).items() if name not in tiny]
     if not curves:
         return np.zeros(0), np.zeros(0)
     steps = sorted({float(step) for curve in curves for step in curve.x})
@@ -31,14 +31,14 @@ def ratios(case: Case, *, looks: int = 2) -> tuple[FloatArray, FloatArray]:
     return np.array(steps), np.nanmedian(table, axis=0)
 
 
-def early_agreement(case: Case, *, within: float = 4.0, looks: int = 2) -> float | None:
+def early_agreement(case: Case, *, within: float = 4.0, least: int = 2) -> float | None:
     """How gradients of the first steps lie to each other, typically: 1 alike, 0 across, -1 back.
 
-    Only steps that follow each other are compared; with less than `looks` such pairs nothing is said.
+    Only steps that follow each other are compared; with less than `least` such pairs nothing is said.
     """
-    found = []
-    for curve in chain(case, "grad_cosine", looks=looks).values():
+    cosines = []
+    for curve in chain(case, "grad_cosine", least=least).values():
         first = curve.y[curve.x <= within]
-        if first.size >= looks:
-            found.append(float(np.median(first)))
-    return float(np.median(found)) if found else None
+        if first.size >= least:
+            cosines.append(float(np.median(first)))
+    return float(np.median(cosines)) if cosines else None

@@ -26,21 +26,21 @@ def rows_of(run: Run) -> list[dict[str, Any]]:
 
 def matrices_of(run: Run, *, embeddings: bool = True) -> list[dict[str, Any]]:
     """Those of weight matrices all of whose values are finite."""
-    wanted = _MATRICES if embeddings else _MATRICES[:-1]
+    kinds = _MATRICES if embeddings else _MATRICES[:-1]
     return [
         row
         for row in rows_of(run)
-        if row.get("kind") in wanted and "gain" in row and not row["name"].endswith("mask")
+        if row.get("kind") in kinds and "gain" in row and not row["name"].endswith("mask")
     ]
 
 
 def moment_rows(run: Run) -> list[dict[str, Any]]:
     """One row for each tensor of an optimizer's state, with the steps that optimizer took."""
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for state in facts(run.facts.get("optimizer_state")):
         steps = max(state.get("steps") or [0])
-        found += [{**row, "steps": steps} for row in facts(state.get("rows"))]
-    return found
+        rows += [{**row, "steps": steps} for row in facts(state.get("rows"))]
+    return rows
 
 
 def trained_rows(run: Run) -> list[dict[str, Any]]:
@@ -55,13 +55,13 @@ def parameter_names(run: Run, state: Mapping[str, Any]) -> dict[str, str]:
     rows = trained_rows(run)
     if [row.get("shape") for row in moments] != [row["shape"] for row in rows]:
         return {}
-    return {str(one["name"])[len(front) :]: row["name"] for one, row in zip(moments, rows, strict=True)}
+    return {str(moment["name"])[len(front) :]: row["name"] for moment, row in zip(moments, rows, strict=True)}
 
 
 def progress(run: Run) -> float:
     """How far a checkpoint itself says that its training came: epochs or steps; 0 where it says nothing."""
-    told = run.facts.get("checkpoint")
-    counters = told.get("counters") if isinstance(told, dict) else None
+    fact = run.facts.get("checkpoint")
+    counters = fact.get("counters") if isinstance(fact, dict) else None
     steps = [max(state.get("steps") or [0]) for state in facts(run.facts.get("optimizer_state"))]
     return float(max([*(counters or {}).values(), *steps], default=0))
 
@@ -78,16 +78,16 @@ def has_moved(row: Mapping[str, Any]) -> bool | None:
 
 def anything_moved(run: Run) -> bool | None:
     """Whether scales, shifts and biases show a training; None where there are none that can say."""
-    known = [moved for row in rows_of(run) if (moved := has_moved(row)) is not None]
-    return any(known) if known else None
+    movements = [moved for row in rows_of(run) if (moved := has_moved(row)) is not None]
+    return any(movements) if movements else None
 
 
-def checkpoint(rows: Mapping[str, Mapping[str, Any]], **more: Any) -> Run:
+def checkpoint(rows: Mapping[str, Mapping[str, Any]], **facts: Any) -> Run:
     """A checkpoint whose tensors are 64 x 64 and healthy where its rows do not say otherwise."""
-    made = [
+    tensors = [
         {"name": name, "layer": name.rpartition(".")[0], "print": name, "storage": name, **_HEALTHY, **row}
         for name, row in rows.items()
     ]
     areas = {"areas": ["weights"], "summary": "", "more": ""}
     checked = {"kind": "weights", "subject": "weights", **areas}
-    return run({}, facts={"checked": checked, "weights": made, **more})
+    return run({}, facts={"checked": checked, "weights": tensors, **facts})

@@ -81,11 +81,11 @@ def _deviation(moves: FloatArray, changes: int) -> float:
     Not the median: of skewed or rounded values it would tell far too little.
     """
     share = min(max(0.05, changes / moves.size), 0.35)
-    kept = np.sort(np.abs(moves))[: max(round((1.0 - share) * moves.size), 1)]
+    ordinary = np.sort(np.abs(moves))[: max(round((1.0 - share) * moves.size), 1)]
     normal = NormalDist()
     edge = normal.inv_cdf(1.0 - share / 2.0)
     lost = 2.0 * edge * normal.pdf(edge) / (1.0 - share)
-    return math.sqrt(dot(kept, kept) / kept.size / 2.0 / (1.0 - lost))
+    return math.sqrt(dot(ordinary, ordinary) / ordinary.size / 2.0 / (1.0 - lost))
 
 
 def _partition(y: FloatArray, price: float) -> list[int]:
@@ -104,12 +104,12 @@ def _partition(y: FloatArray, price: float) -> list[int]:
         cost = best[: end - 1] + squares[end] - squares[: end - 1] - gap * gap / n + price
         at = int(cost.argmin())
         best[end], previous[end] = cost[at], at
-    found = []
+    starts = []
     at = int(previous[size])
     while at > 0:
-        found.append(at)
+        starts.append(at)
         at = int(previous[at])
-    return found[::-1]
+    return starts[::-1]
 
 
 def monotone_pieces(values: FloatArray, *, threshold: float) -> list[Piece]:

@@ -91,18 +91,18 @@ def decay(steps: FloatArray, values: FloatArray) -> Decay | None:
     if not (going.p < (0.01 if values.size >= 30 else 0.05) and going.change < 0):
         return None
     origin, span = float(steps[0]), float(steps[-1] - steps[0])
-    found = search((x - origin) / span, scaled, weight, 1.0 / values.size)
-    if not found.falls():
+    shape = search((x - origin) / span, scaled, weight, 1.0 / values.size)
+    if not shape.falls():
         return None
-    near, low, high = found.allowed()
+    near, low, high = shape.allowed()
     fits = tuple(
         Fit(
-            back(float(found.asymptote[i]), exponent),
-            back(float(found.amplitude[i]), exponent),
-            float(found.rate[i]),
-            "power" if found.onset[i] else "exponential",
+            back(float(shape.asymptote[i]), exponent),
+            back(float(shape.amplitude[i]), exponent),
+            float(shape.rate[i]),
+            "power" if shape.onset[i] else "exponential",
             origin,
-            span * float(found.onset[i] or 1.0),
+            span * float(shape.onset[i] or 1.0),
         )
         for i in near
     )
@@ -113,7 +113,7 @@ def decay(steps: FloatArray, values: FloatArray) -> Decay | None:
         high=back(high, exponent),
         rate=best.rate / span if best.form == "exponential" else best.rate,
         form=best.form,
-        error=back(spread(found.rest), exponent),
+        error=back(spread(shape.residuals), exponent),
         fits=fits,
     )
 

@@ -69,9 +69,9 @@ def unpaired(first: Sequence[float], second: Sequence[float], confidence: float 
     if min(counts) < 1 or max(counts) < 2:
         return Difference(mean, -math.inf, math.inf, 1.0, "unpaired", counts)
     spreads = [float(part.var(ddof=1)) if part.size > 1 else math.nan for part in (a, b)]
-    known = [spread for spread in spreads if not math.isnan(spread)]
+    finite = [spread for spread in spreads if not math.isnan(spread)]
     squares = [
-        (known[0] if math.isnan(spread) else spread) / part.size
+        (finite[0] if math.isnan(spread) else spread) / part.size
         for spread, part in zip(spreads, (a, b), strict=True)
     ]
     freedom = _freedom(squares, counts)
@@ -124,19 +124,19 @@ def sign_flip_test(changes: FloatArray) -> float:
 
 def permutation_test(a: FloatArray, b: FloatArray) -> float:
     """Two-sided p of means so far apart when the values might as well be dealt out otherwise."""
-    both = np.concatenate([a, b])
-    both = both - both.mean()
-    told = float(both[: a.size].sum())
-    if math.comb(both.size, a.size) <= _COUNTED_MOST:
-        dealt = np.array(list(combinations(range(both.size), a.size)))
-        return _share(both[dealt].sum(axis=1), told)
+    pooled = np.concatenate([a, b])
+    pooled = pooled - pooled.mean()
+    observed = float(pooled[: a.size].sum())
+    if math.comb(pooled.size, a.size) <= _COUNTED_MOST:
+        dealt = np.array(list(combinations(range(pooled.size), a.size)))
+        return _share(pooled[dealt].sum(axis=1), observed)
     rng = np.random.default_rng(0)
-    dealt = np.argpartition(rng.random((_DRAWN, both.size)), a.size - 1, axis=1)[:, : a.size]
-    sums = both[dealt].sum(axis=1)
-    return _share(np.append(sums, told), told)
+    dealt = np.argpartition(rng.random((_DRAWN, pooled.size)), a.size - 1, axis=1)[:, : a.size]
+    sums = pooled[dealt].sum(axis=1)
+    return _share(np.append(sums, observed), observed)
 
 
-def _share(sums: FloatArray, told: float) -> float:
+def _share(sums: FloatArray, observed: float) -> float:
     """The share of arrangements that lie as far out as the one that was seen."""
-    slack = _EQUAL * max(float(np.abs(sums).max()), abs(told))
-    return float((np.abs(sums) >= abs(told) - slack).mean())
+    slack = _EQUAL * max(float(np.abs(sums).max()), abs(observed))
+    return float((np.abs(sums) >= abs(observed) - slack).mean())

@@ -71,7 +71,7 @@ def spikes(values: FloatArray, *, k: float = 8.0, ratio: float = 1.5) -> list[Sp
     outside[:_BEFORE] = False
     if not outside.any():
         return []
-    found = []
+    excursions = []
     for at, peak, end, recovered in _spans(y, y - rise, size, outside):
         base = float(np.exp(y[at] - rise[at])) if positive else float(y[at] - rise[at])
         height = float(scaled[peak]) - base
@@ -79,12 +79,12 @@ def spikes(values: FloatArray, *, k: float = 8.0, ratio: float = 1.5) -> list[Sp
         against = max(abs(base), 0.0 if positive else float(size[at]), height / _NO_LEVEL)
         times = min(1.0 + height / against, _NO_LEVEL)
         if times >= ratio or not positive:
-            found.append(Spike(at, peak, end, height, times, recovered))
-    if not found:
+            excursions.append(Spike(at, peak, end, height, times, recovered))
+    if not excursions:
         return []
-    found = _beyond_rounding(found, scaled)
-    found = _standing_out(found, y, rise, size, k)
-    return [replace(s, height=back(s.height, exponent)) for s in found]
+    excursions = _beyond_rounding(excursions, scaled)
+    excursions = _standing_out(excursions, y, rise, size, k)
+    return [replace(s, height=back(s.height, exponent)) for s in excursions]
 
 
 def _level_before(y: FloatArray) -> FloatArray:
@@ -107,12 +107,12 @@ def _level_shortly_before(y: FloatArray) -> FloatArray:
 
 def _spread_nearby(rise: FloatArray, y: FloatArray) -> FloatArray:
     """For each point the robust spread of the comparisons around it."""
-    known = rise[_BEFORE:]
-    width = min(_WINDOW, known.size)
-    hop = -(-known.size // _PLACES)
-    places = np.arange(0, known.size, hop)
-    starts = np.clip(places + hop // 2 - width // 2, 0, known.size - width)
-    windows = np.lib.stride_tricks.sliding_window_view(known, width)[starts]
+    rises = rise[_BEFORE:]
+    width = min(_WINDOW, rises.size)
+    hop = -(-rises.size // _PLACES)
+    places = np.arange(0, rises.size, hop)
+    starts = np.clip(places + hop // 2 - width // 2, 0, rises.size - width)
+    windows = np.lib.stride_tricks.sliding_window_view(rises, width)[starts]
     off = np.abs(windows - np.median(windows, axis=1)[:, None])
     # Few comparisons understate the spread now and then.
     sizes = SD_PER_MAD * np.median(off, axis=1) * (1.0 + 40.0 / width**2)
@@ -122,7 +122,7 @@ def _spread_nearby(rise: FloatArray, y: FloatArray) -> FloatArray:
         padded = np.concatenate([np.full(aside, np.inf), sizes, np.full(aside, np.inf)])
         sizes = median_of_three(padded[: -2 * aside], sizes, padded[2 * aside :])
     floor = max(0.5 * float(np.median(sizes)), ROUNDING * max(float(np.abs(y).max()), 1.0))
-    nearby = np.repeat(np.maximum(sizes, floor), hop)[: known.size]
+    nearby = np.repeat(np.maximum(sizes, floor), hop)[: rises.size]
     return np.concatenate([np.full(_BEFORE, nearby[0]), nearby])
 
 
@@ -132,8 +132,8 @@ def _spans(
     """Onset, peak, end and whether it came back, for each excursion."""
     starts = np.flatnonzero(outside)
     reach = max(4 * _WINDOW, y.size // 5)
-    found = []
-    place = done = 0
+    spans = []
+    place = last_end = 0
     while place < starts.size:
         at = int(starts[place])
         base, stop = float(before[at]), min(at + reach, y.size)
@@ -142,12 +142,12 @@ def _spans(
         end = stop - 1 if back_in is None else at + back_in
         peak = at + int(y[at : max(end, at + 1)].argmax())
         # The first points of the way up may still lie inside the band.
-        while at > max(done, _BEFORE) and y[at - 1] - before[at - 1] > 3.0 * size[at - 1]:
+        while at > max(last_end, _BEFORE) and y[at - 1] - before[at - 1] > 3.0 * size[at - 1]:
             at -= 1
-        found.append((at, peak, end, recovered))
-        done = max(end, peak + 1)
-        place = int(np.searchsorted(starts, done))
-    return found
+        spans.append((at, peak, end, recovered))
+        last_end = max(end, peak + 1)
+        place = int(np.searchsorted(starts, last_end))
+    return spans
 
 
 def _first_at_most(y: FloatArray, line: float) -> int | None:
@@ -162,24 +162,24 @@ def _first_at_most(y: FloatArray, line: float) -> int | None:
     return None
 
 
-def _beyond_rounding(found: list[Spike], scaled: FloatArray) -> list[Spike]:
+def _beyond_rounding(excursions: list[Spike], scaled: FloatArray) -> list[Spike]:
     """Excursions of more than two steps of a rounded log; 0.02 among many 0.01 is none."""
     grid = np.unique(scaled)
     if grid.size > max(30, scaled.size // 3):
-        return found
+        return excursions
     quantum = float(np.diff(grid).min())
-    return [s for s in found if s.height > 2.5 * quantum or 5.0 <= s.ratio < _NO_LEVEL]
+    return [s for s in excursions if s.height > 2.5 * quantum or 5.0 <= s.ratio < _NO_LEVEL]
 
 
 def _standing_out(
-    found: list[Spike], y: FloatArray, rise: FloatArray, size: FloatArray, k: float
+    excursions: list[Spike], y: FloatArray, rise: FloatArray, size: FloatArray, k: float
 ) -> list[Spike]:
     """Those clear of the largest ordinary deviations, and those beyond any noise."""
     ordinary = np.ones(y.size, dtype=bool)
     ordinary[:_BEFORE] = False
-    for s in found:
+    for s in excursions:
         ordinary[s.at : s.end + 1] = False
-    heights = [float((y[s.peak] - y[s.at] + rise[s.at]) / size[s.at]) for s in found]
+    heights = [float((y[s.peak] - y[s.at] + rise[s.at]) / size[s.at]) for s in excursions]
     risen = np.where(ordinary, rise / size, 0.0)
     lasting = heights + largest_apart(risen, k / 2.0)
     # Both sides count for single points, against the points around: no slope enters.
@@ -192,6 +192,6 @@ def _standing_out(
     beyond = max(_BEYOND_NOISE * k, _CLEAR_POINT * float(-apart.min(initial=0.0)))
     return [
         s
-        for s, height in zip(found, heights, strict=True)
+        for s, height in zip(excursions, heights, strict=True)
         if height >= min(lasting_bar if s.lasting else point_bar, beyond)
     ]

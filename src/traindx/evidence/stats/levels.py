@@ -41,17 +41,17 @@ def without_line(values: FloatArray) -> FloatArray:
     """What remains when the least-squares line over the indices is taken away."""
     place = np.arange(values.size, dtype=np.float64)
     place -= place.mean()
-    rest: FloatArray = values - values.mean()
-    rest -= place * (dot(place, rest) / max(dot(place, place), 1.0))
-    return rest
+    residuals: FloatArray = values - values.mean()
+    residuals -= place * (dot(place, residuals) / max(dot(place, place), 1.0))
+    return residuals
 
 
-def lag_one(rest: FloatArray) -> float:
+def lag_one(residuals: FloatArray) -> float:
     """Lag-one autocorrelation of values around zero; 0 when they do not vary beyond rounding."""
-    power = dot(rest, rest)
-    if power <= rest.size * ROUNDING**2:
+    power = dot(residuals, residuals)
+    if power <= residuals.size * ROUNDING**2:
         return 0.0
-    return dot(rest[1:], rest[:-1]) / power
+    return dot(residuals[1:], residuals[:-1]) / power
 
 
 def independent_points(correlation: float, points: int, fitted: float) -> float:
@@ -64,18 +64,18 @@ def independent_points(correlation: float, points: int, fitted: float) -> float:
     return points * (1.0 - true) / (1.0 + true)
 
 
-def worth(rest: FloatArray, fitted: float) -> float:
+def worth(residuals: FloatArray, fitted: float) -> float:
     """How many independent points deviations around zero are worth, after `fitted` numbers were taken.
 
     Slow wandering under strong noise from point to point hardly shows at lag one: with enough points,
     means of stretches are asked too.
     """
-    size = rest.size
-    count = independent_points(lag_one(rest), size, fitted)
+    size = residuals.size
+    count = independent_points(lag_one(residuals), size, fitted)
     width = size // _BLOCKS
     if width >= 3:
-        means = rest[: width * _BLOCKS].reshape(_BLOCKS, width).mean(axis=1)
-        wider = width * dot(means, means) / _BLOCKS / max(dot(rest, rest) / size, 1e-300)
+        means = residuals[: width * _BLOCKS].reshape(_BLOCKS, width).mean(axis=1)
+        wider = width * dot(means, means) / _BLOCKS / max(dot(residuals, residuals) / size, 1e-300)
         blocks = independent_points(lag_one(means), _BLOCKS, fitted / 2.0)
         count = min(count, size / max(wider * _BLOCKS / blocks, 1e-300))
     return max(count, 1.0)
@@ -89,18 +89,18 @@ def level(values: FloatArray) -> tuple[float, float]:
     middle = float(np.median(scaled))
     if values.size < 2:
         return back(middle, exponent), math.inf
-    rest = scaled - middle
-    error = _median_error(_spread_around(rest), worth(_tamed(rest), 1.0))
+    residuals = scaled - middle
+    error = _median_error(_spread_around(residuals), worth(_tamed(residuals), 1.0))
     return back(middle, exponent), back(error, exponent)
 
 
-def _spread_around(rest: FloatArray) -> float:
+def _spread_around(residuals: FloatArray) -> float:
     """Spread of deviations from their own median, which lies closer to few points than the true level."""
-    size = spread(rest)
-    if rest.size < 12:
+    size = spread(residuals)
+    if residuals.size < 12:
         # The median of so few deviations is small by chance too often.
-        size = max(size, math.sqrt(math.pi / 2.0) * float(np.abs(rest).mean()))
-    return size * math.sqrt(rest.size / (rest.size - 1.0))
+        size = max(size, math.sqrt(math.pi / 2.0) * float(np.abs(residuals).mean()))
+    return size * math.sqrt(residuals.size / (residuals.size - 1.0))
 
 
 def _median_error(size: float, count: float) -> float:
@@ -108,10 +108,10 @@ def _median_error(size: float, count: float) -> float:
     return math.sqrt(math.pi / 2.0) * size / math.sqrt(count)
 
 
-def _tamed(rest: FloatArray) -> FloatArray:
+def _tamed(residuals: FloatArray) -> FloatArray:
     """Deviations with spikes cut to the ordinary range, lest they hide or feign memory."""
-    size = spread(rest)
-    cut: FloatArray = np.clip(rest, -4.0 * size, 4.0 * size)
+    size = spread(residuals)
+    cut: FloatArray = np.clip(residuals, -4.0 * size, 4.0 * size)
     cut -= cut.mean()
     return cut
 
@@ -123,20 +123,20 @@ def significant_rise(before: FloatArray, after: FloatArray) -> float:
     """
     if before.size < 2 or after.size < 2:
         return 0.0
-    both, _ = unit(np.concatenate([before, after]))
-    old, new = both[: before.size], both[before.size :]
+    pooled, _ = unit(np.concatenate([before, after]))
+    old, new = pooled[: before.size], pooled[before.size :]
     shift = float(np.median(new) - np.median(old))
     if abs(shift) <= ROUNDING:
         return 0.0
     rests = [part - np.median(part) for part in (old, new)]
     common = _spread_around(np.concatenate(rests))
-    share = worth(np.concatenate([_tamed(rest) for rest in rests]), 2.5) / both.size
+    share = worth(np.concatenate([_tamed(part) for part in rests]), 2.5) / pooled.size
     errors, freedoms = [], []
-    for rest in rests:
-        size = math.sqrt((rest.size * _spread_around(rest) ** 2 + _LENT * common**2) / (rest.size + _LENT))
-        count = max(rest.size * share, 1.0)
+    for part in rests:
+        size = math.sqrt((part.size * _spread_around(part) ** 2 + _LENT * common**2) / (part.size + _LENT))
+        count = max(part.size * share, 1.0)
         errors.append(_median_error(size, count))
-        freedoms.append(count - 1.0 + min(_LENT, both.size * share - 2.0) / 4.0)
+        freedoms.append(count - 1.0 + min(_LENT, pooled.size * share - 2.0) / 4.0)
     error = math.hypot(*errors)
     if error <= ROUNDING:
         return math.copysign(Z_CAP, shift)

@@ -30,39 +30,39 @@ _EXPONENTS = np.geomspace(0.05, 3.0, 20)
 _FINER, _FINER_ONSETS = np.geomspace(1 / 1.6, 1.6, 13), np.geomspace(0.4, 2.5, 11)
 
 
-def search(where: FloatArray, y: FloatArray, weight: FloatArray, finest: float) -> ShapeSearch:
+def search(x: FloatArray, y: FloatArray, weight: FloatArray, finest: float) -> ShapeSearch:
     """The fits to the longest last part of the curve that leaves residuals without a pattern.
 
-    `where` runs from 0 to 1 over the curve; `finest` is the distance of two points.
+    `x` runs from 0 to 1 over the curve; `finest` is the distance of two points.
     """
-    whole = found = ShapeSearch(where, y, weight, finest)
+    whole = fit = ShapeSearch(x, y, weight, finest)
     for cut in _CUTS:
-        kept = where >= cut
-        if found.plain or not whole.falls() or kept.sum() < max(_FEWEST, y.size // 4):
+        late = x >= cut
+        if fit.plain or not whole.falls() or late.sum() < max(_FEWEST, y.size // 4):
             break
-        later = ShapeSearch(where[kept], y[kept], weight[kept], finest)
+        later = ShapeSearch(x[late], y[late], weight[late], finest)
         if later.falls():
-            found = later
-    return found
+            fit = later
+    return fit
 
 
 class ShapeSearch:
     """Least squares for every shape on the grid at once; far-off points count less."""
 
-    def __init__(self, where: FloatArray, y: FloatArray, weight: FloatArray, finest: float) -> None:
-        self.where, self.y, self.weight = where, y, weight
+    def __init__(self, x: FloatArray, y: FloatArray, weight: FloatArray, finest: float) -> None:
+        self.x, self.y, self.weight = x, y, weight
         self.drop = float(y.max() - y.min())
         none = np.zeros(_RATES.size + _LATE_RATES.size)
         self.rate, self.onset = np.concatenate([_RATES, _LATE_RATES]), none
-        self.shapes = np.exp(-np.outer(self.rate, where))
+        self.shapes = np.exp(-np.outer(self.rate, x))
         self.early = np.zeros_like(self.shapes)
-        self.early[_RATES.size :] = np.exp(-10.0 * np.outer(_LATE_RATES, where))
+        self.early[_RATES.size :] = np.exp(-10.0 * np.outer(_LATE_RATES, x))
         onsets = np.geomspace(0.1 * finest, 0.5, math.ceil(math.log2(5.0 / finest)) + 1)
         self._add_powers(_EXPONENTS, onsets)
         self._solve()
-        size = spread(self.rest)
+        size = spread(self.residuals)
         if size > ROUNDING:
-            self.weight = weight / np.maximum(np.abs(self.rest) / (2.5 * size), 1.0)
+            self.weight = weight / np.maximum(np.abs(self.residuals) / (2.5 * size), 1.0)
             self._solve()
         bent = np.where(self.onset > 0, self.error, np.inf)
         near = int(bent.argmin())
@@ -74,7 +74,7 @@ class ShapeSearch:
     def _add_powers(self, exponents: FloatArray, onsets: FloatArray) -> None:
         """Power laws of all these exponents and onsets join the grid."""
         exponent, onset = (grid.ravel() for grid in np.meshgrid(exponents, onsets))
-        bent = np.exp(-exponent[:, None] * np.log1p(self.where / onset[:, None]))
+        bent = np.exp(-exponent[:, None] * np.log1p(self.x / onset[:, None]))
         self.rate = np.concatenate([self.rate, exponent])
         self.onset = np.concatenate([self.onset, onset])
         self.shapes = np.concatenate([self.shapes, bent])
@@ -85,10 +85,10 @@ class ShapeSearch:
         error, self.asymptote, self.amplitude, self.room, rests = self._fit(self.shapes, self.early)
         self.error = np.where(self.amplitude > 0, error, np.inf)
         self.best = int(self.error.argmin())
-        self.rest = rests[self.best]
-        worth = independent_points(lag_one(self.rest - self.rest.mean()), self.y.size, 3.0)
+        self.residuals = rests[self.best]
+        worth = independent_points(lag_one(self.residuals - self.residuals.mean()), self.y.size, 3.0)
         self.freedom = max(worth - 3.0, 1.0)
-        size = math.sqrt(float((self.rest * self.rest).mean()))
+        size = math.sqrt(float((self.residuals * self.residuals).mean()))
         # Many residuals worth few independent ones follow a pattern.
         self.plain = worth > 0.4 * self.y.size or size < _MODEL_ERROR * self.drop
 
@@ -106,20 +106,20 @@ class ShapeSearch:
         power = np.maximum((own * own * w).sum(axis=1), 1e-300)
         amplitude = (own * (off * w)).sum(axis=1) / power
         beginning = (first * (off * w)).sum(axis=1) / first_power - shared * amplitude
-        rest = off - amplitude[:, None] * apart - beginning[:, None] * first
-        error = (rest * rest * w).sum(axis=1)
+        residuals = off - amplitude[:, None] * apart - beginning[:, None] * first
+        error = (residuals * residuals * w).sum(axis=1)
         # A beginning that has to be below the late course is no beginning.
         error[beginning < 0] = np.inf
         asymptote = float((self.y * w).sum()) - amplitude * mean - beginning * first_mean
         room = np.sqrt(1.0 + first_mean**2 / first_power + (mean - shared * first_mean) ** 2 / power)
-        return error, asymptote, amplitude, room, rest
+        return error, asymptote, amplitude, room, residuals
 
     def falls(self) -> bool:
         """Whether a decay tells most of the curve, and better than a fall that grows ever faster."""
         least = float(self.error[self.best])
         if not math.isfinite(least):
             return False
-        shapes = np.exp(np.outer((0.5, 1.0, 2.0, 4.0, 8.0), self.where))
+        shapes = np.exp(np.outer((0.5, 1.0, 2.0, 4.0, 8.0), self.x))
         faster, _, amplitude, _, _ = self._fit(shapes, np.zeros_like(shapes))
         limit = least / (1.0 + _ALLOWED / self.freedom)
         if (faster[amplitude < 0] < limit).any():

@@ -50,14 +50,14 @@ def _medians(rows: FloatArray) -> FloatArray:
     ordered = np.partition(rows, (low, high), axis=1)
     # Halves of the smallest floats vanish: the two values bound their mean.
     middle = 0.5 * ordered[:, low] + 0.5 * ordered[:, high]
-    found: FloatArray = np.clip(middle, ordered[:, low], ordered[:, high])
-    return found
+    medians: FloatArray = np.clip(middle, ordered[:, low], ordered[:, high])
+    return medians
 
 
 def median_of_three(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
     """The median of three values, point by point."""
-    found: FloatArray = np.maximum(np.minimum(a, b), np.minimum(np.maximum(a, b), c))
-    return found
+    middle: FloatArray = np.maximum(np.minimum(a, b), np.minimum(np.maximum(a, b), c))
+    return middle
 
 
 def course(y: FloatArray, count: int) -> FloatArray:
@@ -85,15 +85,15 @@ def thin(steps: FloatArray, values: FloatArray, limit: int) -> IntArray:
     whole = bool(finite.all())
     count = max((max(limit, 6) - 2) // (2 if whole else 4), 1)
     place = _stretch_of(steps, count)
-    kept = [np.array([0, size - 1], dtype=np.int64)]
-    where = np.flatnonzero(finite)
-    if where.size:
-        kept += [_lowest(place[where], values[where], where), _lowest(place[where], -values[where], where)]
+    chosen = [np.array([0, size - 1], dtype=np.int64)]
+    index = np.flatnonzero(finite)
+    if index.size:
+        chosen += [_lowest(place[index], values[index], index), _lowest(place[index], -values[index], index)]
     odd = np.flatnonzero(~finite)
     if odd.size:
         starts = _starts(place[odd])
-        kept += [odd[starts], odd[np.append(starts[1:], odd.size) - 1]]
-    indices: IntArray = np.unique(np.concatenate(kept)).astype(np.int64)
+        chosen += [odd[starts], odd[np.append(starts[1:], odd.size) - 1]]
+    indices: IntArray = np.unique(np.concatenate(chosen)).astype(np.int64)
     return indices
 
 
@@ -110,17 +110,17 @@ def _stretch_of(steps: FloatArray, count: int) -> IntArray:
 
 def _starts(place: IntArray) -> IntArray:
     """Where a new stretch begins."""
-    found: IntArray = np.concatenate([[0], np.flatnonzero(np.diff(place)) + 1]).astype(np.int64)
-    return found
+    starts: IntArray = np.concatenate([[0], np.flatnonzero(np.diff(place)) + 1]).astype(np.int64)
+    return starts
 
 
-def _lowest(place: IntArray, values: FloatArray, where: IntArray) -> IntArray:
+def _lowest(place: IntArray, values: FloatArray, index: IntArray) -> IntArray:
     """Of every stretch the index of its lowest value (the first of equals)."""
     starts = _starts(place)
     lengths = np.diff(np.append(starts, place.size))
     lowest = np.repeat(np.minimum.reduceat(values, starts), lengths)
     hits = np.flatnonzero(values == lowest)
-    first: IntArray = where[hits[_starts(place[hits])]]
+    first: IntArray = index[hits[_starts(place[hits])]]
     return first
 
 
@@ -145,13 +145,13 @@ def align(
     full = last > first
     around = np.interp(steps, dense_steps, dense)
     around[full] = _means(dense, first[full], last[full])
-    kept = full | ((steps >= dense_steps[0]) & (steps <= dense_steps[-1]))
-    return steps[kept], a[kept], around[kept]
+    inside = full | ((steps >= dense_steps[0]) & (steps <= dense_steps[-1]))
+    return steps[inside], a[inside], around[inside]
 
 
-def _inside(steps: FloatArray, other: FloatArray) -> int:
+def _inside(steps: FloatArray, axis: FloatArray) -> int:
     """How many different steps lie within the range of the other axis (all when none does)."""
-    within = np.unique(steps[(steps >= other[0]) & (steps <= other[-1])]).size
+    within = np.unique(steps[(steps >= axis[0]) & (steps <= axis[-1])]).size
     return int(within or np.unique(steps).size)
 
 

@@ -19,12 +19,12 @@ def t_two_sided(t: float, freedom: float) -> float:
 @lru_cache(maxsize=4096)
 def t_reach(confidence: float, freedom: float) -> float:
     """How far from zero a Student t stays with this probability (0.95 gives 12.7 for one degree)."""
-    wanted, low, high = 1.0 - confidence, 0.0, 1.0
-    while t_two_sided(high, freedom) > wanted and high < 1e12:
+    target, low, high = 1.0 - confidence, 0.0, 1.0
+    while t_two_sided(high, freedom) > target and high < 1e12:
         high *= 2.0
     for _ in range(80):
         middle = 0.5 * (low + high)
-        if t_two_sided(middle, freedom) > wanted:
+        if t_two_sided(middle, freedom) > target:
             low = middle
         else:
             high = middle

@@ -54,17 +54,17 @@ def oscillation(values: FloatArray) -> Oscillation:
     if values.size < _FEWEST:
         return _NONE
     scaled, exponent = unit(values)
-    rest = _around_level(scaled)
-    size = spread(rest)
+    residuals = _around_level(scaled)
+    size = spread(residuals)
     if size <= 64.0 * ROUNDING:
         return _NONE
-    peak = _Spectrum(_evened(rest)).peak()
+    peak = _Spectrum(_evened(residuals)).peak()
     if peak is None:
         return _NONE
-    swing = _band(rest, peak)
-    period = 2.0 * rest.size / (peak.first + peak.last)
+    swing = _band(residuals, peak)
+    period = 2.0 * residuals.size / (peak.first + peak.last)
     amplitude = math.sqrt(2.0) * _rms(swing)
-    third = max(rest.size // 3, 1)
+    third = max(residuals.size // 3, 1)
     early, late = _rms(swing[:third]), _rms(swing[-third:])
     return Oscillation(
         amplitude=back(amplitude, exponent),
@@ -89,9 +89,9 @@ def _around_level(y: FloatArray) -> FloatArray:
     shape = np.linalg.lstsq(_curves(coarse.step, y.size), coarse.median, rcond=None)[0]
     # A thousand places tell a smooth level as well as all points.
     places = u if u.size <= 2000 else np.linspace(0.0, 1.0, 2000)
-    rest: FloatArray = tame - np.interp(u, places, _curves(places, y.size) @ shape)
-    rest -= rest.mean()
-    return rest
+    residuals: FloatArray = tame - np.interp(u, places, _curves(places, y.size) @ shape)
+    residuals -= residuals.mean()
+    return residuals
 
 
 def _curves(u: FloatArray, size: int) -> FloatArray:
@@ -104,16 +104,16 @@ def _curves(u: FloatArray, size: int) -> FloatArray:
     return np.column_stack(parts)
 
 
-def _evened(rest: FloatArray) -> FloatArray:
+def _evened(residuals: FloatArray) -> FloatArray:
     """The values over their spread nearby, so that no part of the curve drowns the others."""
-    if rest.size < 60:
-        return rest / max(float(np.abs(rest).max()), 1e-300)
-    edges = np.linspace(0, rest.size, 7).astype(np.int64)
+    if residuals.size < 60:
+        return residuals / max(float(np.abs(residuals).max()), 1e-300)
+    edges = np.linspace(0, residuals.size, 7).astype(np.int64)
     # Means, not medians: those of rounded values leap from one quantum to the next.
-    sizes = np.add.reduceat(np.abs(rest), edges[:-1]) / np.diff(edges)
+    sizes = np.add.reduceat(np.abs(residuals), edges[:-1]) / np.diff(edges)
     sizes = np.maximum(sizes, 0.05 * float(sizes.max()))
-    around = np.interp(np.arange(rest.size), (edges[:-1] + edges[1:]) / 2.0, sizes)
-    even: FloatArray = rest / np.maximum(around, 1e-300)
+    around = np.interp(np.arange(residuals.size), (edges[:-1] + edges[1:]) / 2.0, sizes)
+    even: FloatArray = residuals / np.maximum(around, 1e-300)
     return np.clip(even, -6.0, 6.0)
 
 
@@ -134,9 +134,9 @@ class _Spectrum:
         """Lag-one autocorrelation of all that swings outside a band, its bias for few points added."""
         whole = self.power[-1] - self.power[last + 1] + self.power[first]
         turned = self.turned[-1] - self.turned[last + 1] + self.turned[first]
-        found = float(turned / whole) if whole > 0 else 0.0
-        found = (found * self.points + 3.0) / max(self.points - 5.0, 1.0)
-        return min(max(found, 0.0), 1.0 - 1.0 / self.points)
+        correlation = float(turned / whole) if whole > 0 else 0.0
+        correlation = (correlation * self.points + 3.0) / max(self.points - 5.0, 1.0)
+        return min(max(correlation, 0.0), 1.0 - 1.0 / self.points)
 
     def white(self, first: int, end: int, memory: float) -> float:
         """Power from one frequency until before another, over what noise of this memory would have."""
@@ -163,13 +163,13 @@ class _Spectrum:
 
     def chance(self, first: int, width: int) -> float:
         """p of a band: against all other frequencies and against those around it."""
-        end, others = first + width, self.size - 1 - width
+        end, remaining = first + width, self.size - 1 - width
         if self.power[end] - self.power[first] < _LEAST_SHARE * self.power[-1]:
             return 1.0
         p = 0.0
         for memory in (0.0, self.memory(max(first - 1, 0), min(end, self.size - 1))):
             share = self.white(first, end, memory) / max(self.white(0, self.size, memory), 1e-300)
-            p = max(p, _tail(min(share, 1.0), width, others))
+            p = max(p, _tail(min(share, 1.0), width, remaining))
             if self.size > 12:
                 p = max(p, self._against_neighbours(first, end, memory))
         return min(p * _TRIES * (self.size - 1) / width, 1.0)
@@ -186,13 +186,13 @@ class _Spectrum:
         return _tail(band / max(band + around, 1e-300), width, low_end - low + high_end - high)
 
 
-def _tail(share: float, width: int, others: int) -> float:
+def _tail(share: float, width: int, remaining: int) -> float:
     """Odds that so many of equally strong random frequencies hold this share of the power, or more."""
-    if others < 1:
+    if remaining < 1:
         return 1.0
     if share >= 1.0:
         return 0.0
-    tries = width + others - 1
+    tries = width + remaining - 1
     logs = [
         math.lgamma(tries + 1)
         - math.lgamma(j + 1)
@@ -201,15 +201,15 @@ def _tail(share: float, width: int, others: int) -> float:
         + (tries - j) * math.log1p(-share)
         for j in range(width)
     ]
-    return min(sum(math.exp(one) for one in logs), 1.0)
+    return min(sum(math.exp(log) for log in logs), 1.0)
 
 
-def _band(rest: FloatArray, peak: _Peak) -> FloatArray:
+def _band(residuals: FloatArray, peak: _Peak) -> FloatArray:
     """The part of the values that swings with the frequencies of the peak."""
-    waves = np.fft.rfft(rest)
+    waves = np.fft.rfft(residuals)
     waves[: max(int(peak.first / 1.25), 1)] = 0.0
     waves[math.ceil(peak.last * 1.25) + 1 :] = 0.0
-    swing: FloatArray = np.fft.irfft(waves, rest.size)
+    swing: FloatArray = np.fft.irfft(waves, residuals.size)
     return swing
 
 

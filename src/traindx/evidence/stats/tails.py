@@ -20,12 +20,12 @@ _TOGETHER = 9
 
 def largest_apart(deviations: FloatArray, least: float) -> list[float]:
     """The largest deviation of each group above `least`, and the largest below it."""
-    where = np.flatnonzero(deviations > least)
+    above = np.flatnonzero(deviations > least)
     below = float(deviations[deviations <= least].max(initial=0.0))
-    if where.size == 0:
+    if above.size == 0:
         return [below]
-    starts = np.concatenate([[0], np.flatnonzero(np.diff(where) > _TOGETHER) + 1])
-    return [*np.maximum.reduceat(deviations[where], starts).tolist(), below]
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(above) > _TOGETHER) + 1])
+    return [*np.maximum.reduceat(deviations[above], starts).tolist(), below]
 
 
 def bar(heights: list[float], deviations: FloatArray, clear: float) -> float:
@@ -35,10 +35,10 @@ def bar(heights: list[float], deviations: FloatArray, clear: float) -> float:
     that their tail is short, or where many heights stand above the gap.
     """
     ranked = np.sort(np.asarray(heights))[::-1]
-    most = max(3, deviations.size // 15)
+    max_count = max(3, deviations.size // 15)
     gaps = np.flatnonzero(ranked[:-1] > _LEAST * ranked[1:])
     lowest = math.inf
-    for number in gaps[gaps < most]:
+    for number in gaps[gaps < max_count]:
         below = float(ranked[number + 1])
         weight = _weight(deviations[deviations <= below])
         factor = max(math.exp(min(_RARE * weight / math.sqrt(number + 1.0), 700.0)), _LEAST)

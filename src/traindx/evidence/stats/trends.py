@@ -53,10 +53,10 @@ def trend(steps: FloatArray, values: FloatArray) -> Trend:
     slope = float(np.median(slopes))
     score = float(np.sign(rise[apart]).sum())
     course = _best_course(x, y)
-    count = worth(course.rest, course.fitted)
+    count = worth(course.residuals, course.fitted)
     variance = _variance(x, y)
     z = _z(score, math.sqrt(variance * size / count), count if count < size else math.inf)
-    walk = _walk_z(course.left, size) if course.one_way else 0.0
+    walk = _walk_z(course.unexplained, size) if course.one_way else 0.0
     if walk > abs(z) and score:
         z = math.copysign(walk, score)
     low, high = _interval(slopes, _Z95 * max(abs(score) / abs(z) if z else 0.0, math.sqrt(variance)))
@@ -91,8 +91,8 @@ class _Course:
     """The smooth course of a curve: what it leaves, as share of the variance too, whether it goes one
     way, and how many numbers it took from the points."""
 
-    rest: FloatArray
-    left: float
+    residuals: FloatArray
+    unexplained: float
     one_way: bool
     fitted: float
 
@@ -102,7 +102,7 @@ def _best_course(x: FloatArray, y: FloatArray) -> _Course:
     plain = _course(x, y)
     if y.size < _MANY or y.min() <= 0:
         return plain
-    return min(plain, _course(x, np.log(y)), key=lambda course: course.left)
+    return min(plain, _course(x, np.log(y)), key=lambda course: course.unexplained)
 
 
 def _course(x: FloatArray, y: FloatArray) -> _Course:
@@ -113,19 +113,19 @@ def _course(x: FloatArray, y: FloatArray) -> _Course:
     shapes = np.concatenate([u[None, :], np.exp(-bends), (1.0 + roots) ** -0.5, 1.0 / (1.0 + inverses)])
     shapes -= shapes.mean(axis=1)[:, None]
     off = y - y.mean()
-    rest = off
+    residuals = off
     if y.size >= _MANY:
         line, shapes = shapes[0], shapes[1:]
-        rest = off - line * (dot(line, off) / dot(line, line))
+        residuals = off - line * (dot(line, off) / dot(line, line))
         shapes = shapes - line * ((shapes * line).sum(axis=1) / dot(line, line))[:, None]
     power = np.maximum((shapes * shapes).sum(axis=1), 1e-300)
-    slopes = (shapes * rest).sum(axis=1) / power
+    slopes = (shapes * residuals).sum(axis=1) / power
     best = int((slopes * slopes * power).argmax())
-    rest = rest - slopes[best] * shapes[best]
-    way = off - rest
+    residuals = residuals - slopes[best] * shapes[best]
+    way = off - residuals
     return _Course(
-        rest=rest,
-        left=dot(rest, rest) / max(dot(off, off), 1e-300),
+        residuals=residuals,
+        unexplained=dot(residuals, residuals) / max(dot(off, off), 1e-300),
         one_way=bool(abs(way[-1] - way[0]) >= 0.8 * (way.max() - way.min())),
         fitted=_FITTED + (y.size >= _MANY),
     )
@@ -140,18 +140,18 @@ def _z(score: float, deviation: float, freedom: float) -> float:
     return max(-Z_CAP, min(Z_CAP, z))
 
 
-def _walk_z(left: float, size: int) -> float:
+def _walk_z(share: float, size: int) -> float:
     """z of a shape that leaves only this share of the variance, if the curve were a random walk.
 
     Correcting for memory alone would find nothing in a clear fall of slightly another shape, whose
     residuals are smooth. The odds are fitted to simulated walks: tests compare them.
     """
     if size >= _MANY:
-        odds = -1.1 - 0.1 / max(left, 1e-3)
+        odds = -1.1 - 0.1 / max(share, 1e-3)
     else:
-        odds = -1.2 - 0.14 / max(left, 1e-3)
+        odds = -1.2 - 0.14 / max(share, 1e-3)
         if size < 20:
-            odds = max(odds, 0.6 + 1.55 * (size - 5.0) + (size - 3.0) / 2.0 * math.log(max(left, 1e-30)))
+            odds = max(odds, 0.6 + 1.55 * (size - 5.0) + (size - 3.0) / 2.0 * math.log(max(share, 1e-30)))
     # Two tests are made: each has half of the odds.
     p = 2.0 * math.exp(max(odds, -30.0))
     return -NormalDist().inv_cdf(p / 2.0) if p < 1.0 else 0.0

@@ -52,11 +52,11 @@ def _costs(values: FloatArray, weight: FloatArray) -> FloatArray:
     for at, (value, heft) in enumerate(zip(values.tolist(), weight.tolist(), strict=True)):
         mean, mass, cost = value, heft, 0.0
         while blocks and blocks[-1][0] >= mean:
-            other, its_mass, its_cost = blocks.pop()
+            previous, its_mass, its_cost = blocks.pop()
             total -= its_cost
-            both = mass + its_mass
-            cost += its_cost + mass * its_mass / both * (mean - other) ** 2
-            mean, mass = (mean * mass + other * its_mass) / both, both
+            merged = mass + its_mass
+            cost += its_cost + mass * its_mass / merged * (mean - previous) ** 2
+            mean, mass = (mean * mass + previous * its_mass) / merged, merged
         blocks.append((mean, mass, cost))
         total += cost
         costs[at + 1] = total
@@ -69,8 +69,8 @@ def _rising(values: FloatArray, weight: FloatArray) -> FloatArray:
     for value, heft in zip(values.tolist(), weight.tolist(), strict=True):
         mean, mass, size = value, heft, 1
         while blocks and blocks[-1][0] >= mean:
-            other, its_mass, its_size = blocks.pop()
-            both = mass + its_mass
-            mean, mass, size = (mean * mass + other * its_mass) / both, both, size + its_size
+            previous, its_mass, its_size = blocks.pop()
+            merged = mass + its_mass
+            mean, mass, size = (mean * mass + previous * its_mass) / merged, merged, size + its_size
         blocks.append((mean, mass, size))
     return np.repeat(np.array([m for m, _, _ in blocks]), [n for _, _, n in blocks])

@@ -14,7 +14,7 @@ from traindx.source.values import Made, Value, options
 
 def operation_before(loss: LossCall, kinds: Set[str]) -> Made | None:
     """What a loss is given, when on every way through the model it is one of these operations."""
-    ways: list[Value] = [unshaped(one) for one in options(unshaped(loss.given))]
+    ways: list[Value] = [unshaped(value) for value in options(unshaped(loss.given))]
     if not ways or not all(operation(way) in kinds for way in ways):
         return None
     return ways[0] if isinstance(ways[0], Made) else None

@@ -43,7 +43,7 @@ def form(value: Value | None, depth: int = _DEEP) -> Form:
     if not ways or depth <= 0:
         return ""
     if len(ways) > 1:
-        forms = {form(one, depth - 1) for one in ways}
+        forms = {form(way, depth - 1) for way in ways}
         return forms.pop() if len(forms) == 1 else ""
     return _form(ways[0], depth - 1)
 
@@ -76,8 +76,8 @@ def _of_layer(value: Made, depth: int) -> Form:
 def _of_operator(value: Made, depth: int) -> Form:
     if value.name == "MatMult":
         return form(value.args[1], depth)
-    forms = [form(one, depth) for one in value.args if not isinstance(one, Const)]
-    return forms[0] if forms and all(one == forms[0] for one in forms) else ""
+    forms = [form(arg, depth) for arg in value.args if not isinstance(arg, Const)]
+    return forms[0] if forms and all(kind == forms[0] for kind in forms) else ""
 
 
 def _of_attribute(value: Made, depth: int) -> Form:
@@ -91,22 +91,22 @@ def _of_attribute(value: Made, depth: int) -> Form:
 def _of_call(value: Made, depth: int) -> Form:
     name = value.short
     first = value.receiver if value.kind == "method" else (value.args[0] if value.args else None)
-    rest = value.args if value.kind == "method" else value.args[1:]
-    if name in _FLATTENS and not rest and not value.keywords:
+    args = value.args if value.kind == "method" else value.args[1:]
+    if name in _FLATTENS and not args and not value.keywords:
         return "flat"
     if name in ("squeeze", "unsqueeze"):
-        dim = number(rest[0] if rest else value.keywords.get("dim", value.keywords.get("axis")))
+        dim = number(args[0] if args else value.keywords.get("dim", value.keywords.get("axis")))
         if name == "unsqueeze":
             return "column" if dim in (1, -1) and form(first, depth) == "flat" else ""
         return "flat" if dim in (1, -1, None) and form(first, depth) in ("column", "flat") else ""
     if name in ("view", "reshape"):
-        return _reshaped([number(one) for one in _sizes(rest)])
+        return _reshaped([number(size) for size in _sizes(args)])
     if name in _RANDOM:
         return _drawn(value, name)
     if name in _LINES:
         return "flat"
     if name in _REDUCES:
-        return _reduced(value, rest) if rank(first) in (2, None) else ""
+        return _reduced(value, args) if rank(first) in (2, None) else ""
     if name in ("to_numpy", "tolist"):
         return form(first, depth)
     return form(first, depth) if name in _SAME else ""
@@ -117,20 +117,20 @@ def rank(value: Value | None, depth: int = _DEEP) -> int | None:
     ways = options(value)
     if len(ways) != 1 or depth <= 0 or not isinstance(ways[0], Made):
         return None
-    made = ways[0]
-    if made.kind == "operator" and made.name != "MatMult":
-        known = [rank(one, depth - 1) for one in made.args if not isinstance(one, Const)]
-        return max((one for one in known if one is not None), default=None)
-    if made.kind in ("call", "method") and made.short in _RANDOM:
-        sizes = _sizes(_given_sizes(made, made.short))
-        return len(sizes) if sizes and all(_is_count(one) for one in sizes) else None
-    first = made.receiver if made.kind == "method" else (made.args[0] if made.args else None)
-    return rank(first, depth - 1) if made.short in _SAME else None
+    call = ways[0]
+    if call.kind == "operator" and call.name != "MatMult":
+        ranks = [rank(arg, depth - 1) for arg in call.args if not isinstance(arg, Const)]
+        return max((axes for axes in ranks if axes is not None), default=None)
+    if call.kind in ("call", "method") and call.short in _RANDOM:
+        sizes = _sizes(_given_sizes(call, call.short))
+        return len(sizes) if sizes and all(_is_count(size) for size in sizes) else None
+    first = call.receiver if call.kind == "method" else (call.args[0] if call.args else None)
+    return rank(first, depth - 1) if call.short in _SAME else None
 
 
-def _sizes(given: list[Value]) -> list[Value]:
-    one = given[0] if len(given) == 1 else None
-    return list(one.items) if isinstance(one, ListValue) else list(given)
+def _sizes(args: list[Value]) -> list[Value]:
+    single = args[0] if len(args) == 1 else None
+    return list(single.items) if isinstance(single, ListValue) else list(args)
 
 
 def _reshaped(sizes: list[float | None]) -> Form:
@@ -157,18 +157,18 @@ def _given_sizes(value: Made, name: str) -> list[Value]:
 
 def _is_count(value: Value) -> bool:
     """Whether a size is surely one number, not a shape."""
-    counted = isinstance(value, Made) and (value.name == "len" or value.kind == "operator")
-    return number(value) is not None or counted
+    computed = isinstance(value, Made) and (value.name == "len" or value.kind == "operator")
+    return number(value) is not None or computed
 
 
-def _reduced(value: Made, rest: list[Value]) -> Form:
-    given = rest[0] if rest else value.keywords.get("dim", value.keywords.get("axis"))
-    kept = value.keywords.get("keepdim", value.keywords.get("keepdims"))
-    if number(given) not in (1, -1):
+def _reduced(value: Made, args: list[Value]) -> Form:
+    dim = args[0] if args else value.keywords.get("dim", value.keywords.get("axis"))
+    keepdim = value.keywords.get("keepdim", value.keywords.get("keepdims"))
+    if number(dim) not in (1, -1):
         return ""
-    if kept is None:
-        return "flat" if number(given) == 1 else ""
-    return "column" if isinstance(kept, Const) and kept.value is True else ""
+    if keepdim is None:
+        return "flat" if number(dim) == 1 else ""
+    return "column" if isinstance(keepdim, Const) and keepdim.value is True else ""
 
 
 def _of_item(value: Made, depth: int) -> Form:
@@ -255,15 +255,15 @@ def _of_dataset(data: Value | None, place: int, depth: int) -> Form:
 
 def _of_own_dataset(data: Instance, place: int, depth: int) -> Form:
     """`return self.x[i], self.y[i]` of the script's own class."""
-    found = lookup(data.cls, "__getitem__")
-    if found is None or not isinstance(found[0], Function) or isinstance(found[0].node, ast.Lambda):
+    getter = lookup(data.cls, "__getitem__")
+    if getter is None or not isinstance(getter[0], Function) or isinstance(getter[0].node, ast.Lambda):
         return ""
-    returned = [one for one in ast.walk(found[0].node) if isinstance(one, ast.Return)]
+    returned = [node for node in ast.walk(getter[0].node) if isinstance(node, ast.Return)]
     pair = returned[0].value if len(returned) == 1 else None
-    if not isinstance(pair, ast.Tuple) or place >= len(pair.elts) or len(found[0].node.body) > 2:
+    if not isinstance(pair, ast.Tuple) or place >= len(pair.elts) or len(getter[0].node.body) > 2:
         return ""
     piece = pair.elts[place]
-    held = piece.value if isinstance(piece, ast.Subscript) and isinstance(piece.slice, ast.Name) else None
-    if not isinstance(held, ast.Attribute) or not isinstance(held.value, ast.Name) or held.value.id != "self":
+    base = piece.value if isinstance(piece, ast.Subscript) and isinstance(piece.slice, ast.Name) else None
+    if not isinstance(base, ast.Attribute) or not isinstance(base.value, ast.Name) or base.value.id != "self":
         return ""
-    return form(data.attributes.get(held.attr), depth)
+    return form(data.attributes.get(base.attr), depth)

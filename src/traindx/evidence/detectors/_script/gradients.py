@@ -22,7 +22,7 @@ def certain_zeros(iteration: Iteration) -> list[Zero]:
 def gradient_reaches(training: Training, iteration: Iteration) -> bool:
     """Whether a backward pass comes before the step, with nothing that clears in between."""
     step = iteration.step.event
-    if any(iteration.loop in made.loops for made in training.made_gradients):
+    if any(iteration.loop in gradient.loops for gradient in training.made_gradients):
         return True
     if step.handed or any(event.handed for event in iteration.backwards):
         return True
@@ -31,10 +31,10 @@ def gradient_reaches(training: Training, iteration: Iteration) -> bool:
     moments.append((step.at, "step"))
     full = False
     for _ in range(2):
-        for _, what in sorted(moments):
-            if what == "step" and full:
+        for _, kind in sorted(moments):
+            if kind == "step" and full:
                 return True
-            full = what == "backward" or (full and what != "zero")
+            full = kind == "backward" or (full and kind != "zero")
     return False
 
 
@@ -53,8 +53,8 @@ def optimizer_code(step: Step) -> str:
     node = step.event.spot.node
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return ""
-    named: ast.expr = node.args[0] if step.scaler is not None and node.args else node.func.value
-    return segment(Spot(step.event.spot.source, named))
+    optimizer: ast.expr = node.args[0] if step.scaler is not None and node.args else node.func.value
+    return segment(Spot(step.event.spot.source, optimizer))
 
 
 def clearing_edit(iteration: Iteration) -> tuple[Edit, ...]:

@@ -28,12 +28,12 @@ def permuted_apart(script: Script) -> Iterator[tuple[Spot, Spot]]:
     """Two arrays of one scope, one of them labels, each permuted by a key of its own: both calls."""
     for source in jax_sources(script):
         for scope in scopes(source):
-            found = [one for node in own_nodes(scope) if (one := _permuted(source, node)) is not None]
-            labels = [one for one in found if _is_label(one[0])]
-            inputs = [one for one in found if not _is_label(one[0])]
+            draws = [draw for node in own_nodes(scope) if (draw := _permuted(source, node)) is not None]
+            labels = [draw for draw in draws if _is_label(draw[0])]
+            inputs = [draw for draw in draws if not _is_label(draw[0])]
             for _, key, call in labels[:1]:
-                for _, other, first in inputs[:1]:
-                    if ast.dump(key) != ast.dump(other):
+                for _, other_key, first in inputs[:1]:
+                    if ast.dump(key) != ast.dump(other_key):
                         yield spot(source, call), spot(source, first)
 
 
@@ -44,7 +44,7 @@ def _permuted(source: Source, node: ast.AST) -> tuple[str, ast.expr, ast.Call] |
     call, bound = node.value, targets(node)
     if full_name(source, call.func) != "jax.random.permutation" or len(call.args) < 2 or len(bound) != 1:
         return None
-    names = {one.id for one in ast.walk(call.args[1]) if isinstance(one, ast.Name)}
+    names = {leaf.id for leaf in ast.walk(call.args[1]) if isinstance(leaf, ast.Name)}
     name = bound[0].id if isinstance(bound[0], ast.Name) else ""
     return (name, call.args[0], call) if name in names else None
 
@@ -57,18 +57,18 @@ def softmax_over_batch(script: Script) -> Iterator[tuple[Spot, Spot]]:
     """A softmax over axis 0 from which the class of each sample is picked along another axis: both calls."""
     for source in jax_sources(script):
         for scope in scopes(source):
-            made: dict[str, ast.Call] = {}
+            bound: dict[str, ast.Call] = {}
             for node in own_nodes(scope):
                 if isinstance(node, ast.Assign):
-                    inner = [one for one in ast.walk(node.value) if _over_batch(source, one)]
-                    names = [one.id for one in targets(node) if isinstance(one, ast.Name)]
-                    made |= {name: one for name in names for one in inner if isinstance(one, ast.Call)}
+                    inner = [part for part in ast.walk(node.value) if _over_batch(source, part)]
+                    names = [target.id for target in targets(node) if isinstance(target, ast.Name)]
+                    bound |= {name: call for name in names for call in inner if isinstance(call, ast.Call)}
             for call, name in calls(source, scope):
                 axis = whole(argument(call, 2, "axis"))
                 if name not in _PICKS or axis not in (1, -1) or not call.args:
                     continue
                 first = call.args[0]
-                normalised = made.get(first.id) if isinstance(first, ast.Name) else first
+                normalised = bound.get(first.id) if isinstance(first, ast.Name) else first
                 if isinstance(normalised, ast.Call) and _over_batch(source, normalised):
                     yield spot(source, normalised), spot(source, call)
 

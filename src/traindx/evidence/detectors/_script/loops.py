@@ -23,7 +23,7 @@ def inner(value: Value | None) -> Value | None:
 
 def over_batches(loop: Loop) -> bool:
     """Whether a loop surely goes over the batches of a data set."""
-    return any(_gives_batches(one) for one in options(inner(loop.over)))
+    return any(_gives_batches(value) for value in options(inner(loop.over)))
 
 
 def _gives_batches(value: Value) -> bool:
@@ -71,18 +71,18 @@ def epoch_count(loop: Loop) -> float | None:
     return number(end)
 
 
-def same_number(one: Value | None, other: Value | None) -> bool:
+def same_number(first: Value | None, second: Value | None) -> bool:
     """Whether two values are surely the same number."""
-    if one is None or other is None:
+    if first is None or second is None:
         return False
-    left, right = number(one), number(other)
-    return one is other or (left is not None and left == right)
+    left, right = number(first), number(second)
+    return first is second or (left is not None and left == right)
 
 
 def certain_iterations(training: Training) -> list[Iteration]:
     """Those whose steps the script makes itself, once for each place."""
-    found: dict[int, Iteration] = {}
-    for one in training.iterations:
-        if not one.step.event.handed:
-            found.setdefault(id(one.step.event.spot.node), one)
-    return list(found.values())
+    iterations: dict[int, Iteration] = {}
+    for iteration in training.iterations:
+        if not iteration.step.event.handed:
+            iterations.setdefault(id(iteration.step.event.spot.node), iteration)
+    return list(iterations.values())

@@ -40,11 +40,11 @@ def is_order(value: Value, *, draws: bool = False) -> bool:
 
 def chain(value: Value) -> list[Made]:
     """The steps from a tensor back to its data: indexing and conversions only."""
-    found: list[Made] = []
+    steps: list[Made] = []
     for _ in range(30):
         if not isinstance(value, Made):
             break
-        found.append(value)
+        steps.append(value)
         inner: Value | None = None
         if value.kind in ("item", "attribute") or (value.kind == "method" and value.name in _CONVERTS):
             inner = value.receiver
@@ -53,7 +53,7 @@ def chain(value: Value) -> list[Made]:
         if inner is None:
             break
         value = inner
-    return found
+    return steps
 
 
 def orders(value: Value, *, draws: bool = False) -> dict[int, Made]:
@@ -61,14 +61,14 @@ def orders(value: Value, *, draws: bool = False) -> dict[int, Made]:
     values_by_id: dict[int, Made] = {}
     for step in chain(value):
         if step.kind == "item" and step.args and not _by_columns(step):
-            keys = [one for one in ancestors(step.args[0]) if is_order(one, draws=draws)]
-            values_by_id.update({id(one): one for one in keys if isinstance(one, Made)})
-        elif is_order(step) and step.args and number(step.args[0]) is None and not _counted(step.args[0]):
+            keys = [key for key in ancestors(step.args[0]) if is_order(key, draws=draws)]
+            values_by_id.update({id(key): key for key in keys if isinstance(key, Made)})
+        elif is_order(step) and step.args and number(step.args[0]) is None and not _is_size(step.args[0]):
             values_by_id[id(step)] = step
     return values_by_id
 
 
-def _counted(value: Value) -> bool:
+def _is_size(value: Value) -> bool:
     return isinstance(value, Const) or (
         isinstance(value, Made) and value.name in ("len", "size", "shape", "[]")
     )
@@ -89,5 +89,5 @@ def indexed(value: Value) -> bool:
 
 def shuffles_in_place(training: Training) -> list[CallEvent]:
     """`np.random.shuffle(x)`, `rng.shuffle(x)`, `random.shuffle(x)`."""
-    named = training.trace.named("numpy.random.shuffle", "random.shuffle")
-    return [e for e in [*named, *training.trace.methods("shuffle")] if len(e.value.args) == 1]
+    calls = training.trace.named("numpy.random.shuffle", "random.shuffle")
+    return [e for e in [*calls, *training.trace.methods("shuffle")] if len(e.value.args) == 1]

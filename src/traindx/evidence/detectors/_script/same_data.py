@@ -16,52 +16,52 @@ _PURE = frozenset(
 )
 
 
-def alike(one: Value | None, other: Value | None, depth: int = 8) -> bool:
+def alike(left: Value | None, right: Value | None, depth: int = 8) -> bool:
     """Whether two values are the same, or made of the same in the same way by what never differs."""
-    if one is None or other is None or depth == 0:
-        return one is other and one is not None
-    if one is other:
+    if left is None or right is None or depth == 0:
+        return left is right and left is not None
+    if left is right:
         return True
-    if isinstance(one, Const) and isinstance(other, Const):
-        return one.value == other.value
-    if isinstance(one, ListValue) and isinstance(other, ListValue) and not (one.open or other.open):
-        pairs = zip(one.items, other.items, strict=False)
-        return len(one.items) == len(other.items) and all(alike(a, b, depth - 1) for a, b in pairs)
-    if isinstance(one, Instance) and isinstance(other, Instance):
-        return _alike_objects(one, other, depth - 1)
-    if isinstance(one, Made) and isinstance(other, Made):
-        return _alike_made(one, other, depth - 1)
+    if isinstance(left, Const) and isinstance(right, Const):
+        return left.value == right.value
+    if isinstance(left, ListValue) and isinstance(right, ListValue) and not (left.open or right.open):
+        pairs = zip(left.items, right.items, strict=False)
+        return len(left.items) == len(right.items) and all(alike(a, b, depth - 1) for a, b in pairs)
+    if isinstance(left, Instance) and isinstance(right, Instance):
+        return _alike_objects(left, right, depth - 1)
+    if isinstance(left, Made) and isinstance(right, Made):
+        return _alike_made(left, right, depth - 1)
     return False
 
 
-def _alike_objects(one: Instance, other: Instance, depth: int) -> bool:
-    mine, yours = one.attributes, other.attributes
-    if one.cls is not other.cls or not mine or mine.keys() != yours.keys():
+def _alike_objects(left: Instance, right: Instance, depth: int) -> bool:
+    mine, yours = left.attributes, right.attributes
+    if left.cls is not right.cls or not mine or mine.keys() != yours.keys():
         return False
     return all(alike(mine[name], yours[name], depth) for name in mine)
 
 
-def _alike_made(one: Made, other: Made, depth: int) -> bool:
-    if (one.kind, one.name) != (other.kind, other.name) or one.open or other.open:
+def _alike_made(left: Made, right: Made, depth: int) -> bool:
+    if (left.kind, left.name) != (right.kind, right.name) or left.open or right.open:
         return False
-    if one.kind == "item":
-        return _subscript(one) == _subscript(other) != "" and alike(one.receiver, other.receiver, depth)
-    if one.kind not in ("call", "method") or one.short not in _PURE:
+    if left.kind == "item":
+        return _subscript(left) == _subscript(right) != "" and alike(left.receiver, right.receiver, depth)
+    if left.kind not in ("call", "method") or left.short not in _PURE:
         return False
-    mine, yours = one.keywords, other.keywords
-    if len(one.args) != len(other.args) or mine.keys() != yours.keys():
+    mine, yours = left.keywords, right.keywords
+    if len(left.args) != len(right.args) or mine.keys() != yours.keys():
         return False
-    if one.kind == "method" and not alike(one.receiver, other.receiver, depth):
+    if left.kind == "method" and not alike(left.receiver, right.receiver, depth):
         return False
-    pairs = [*zip(one.args, other.args, strict=True), *((mine[name], yours[name]) for name in mine)]
-    same = [alike(a, b, depth) or _named_alike(a, b) for a, b in pairs]
-    return bool(same) and all(same)
+    pairs = [*zip(left.args, right.args, strict=True), *((mine[name], yours[name]) for name in mine)]
+    matches = [alike(a, b, depth) or _named_alike(a, b) for a, b in pairs]
+    return bool(matches) and all(matches)
 
 
-def _named_alike(one: Value, other: Value) -> bool:
+def _named_alike(a: Value, b: Value) -> bool:
     """`dtype=torch.float32` twice."""
-    names = [getattr(value, "name", None) for value in (one, other)]
-    return type(one) is type(other) and not isinstance(one, Made) and bool(names[0]) and names[0] == names[1]
+    names = [getattr(value, "name", None) for value in (a, b)]
+    return type(a) is type(b) and not isinstance(a, Made) and bool(names[0]) and names[0] == names[1]
 
 
 def _subscript(value: Made) -> str:
@@ -88,9 +88,9 @@ def value_in_loop(node: ast.Subscript) -> bool:
     return isinstance(part, ast.Slice) and part.lower is not None and part.upper is not None
 
 
-def overlap(trace: Trace, one: Value, other: Value) -> bool:
+def overlap(trace: Trace, first: Value, second: Value) -> bool:
     """Whether two stretches of one tensor share rows, where their ends are plain numbers."""
-    left, right = (_stretch(trace, value) for value in (one, other))
+    left, right = (_stretch(trace, value) for value in (first, second))
     if left is None or right is None or left[0] is not right[0]:
         return False
     return left[1] < right[2] and right[1] < left[2]
@@ -115,8 +115,8 @@ def _end(trace: Trace, node: ast.expr | None, default: float) -> float | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value >= 0:
         return float(node.value)
     if isinstance(node, ast.Name):
-        bound = [one.value for one in trace.bindings if one.name == node.id]
-        found = {one.value for one in bound if isinstance(one, Const) and isinstance(one.value, int)}
-        if len(found) == 1 and all(isinstance(one, Const) for one in bound):
-            return float(found.pop())
+        bound = [binding.value for binding in trace.bindings if binding.name == node.id]
+        ends = {value.value for value in bound if isinstance(value, Const) and isinstance(value.value, int)}
+        if len(ends) == 1 and all(isinstance(value, Const) for value in bound):
+            return float(ends.pop())
     return None

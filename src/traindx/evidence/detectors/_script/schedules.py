@@ -31,10 +31,10 @@ def short_for_batches(schedule: Made, turns: Value | None, epochs: float | None)
 
 
 def _decaying(schedule: Made, epochs: float | None) -> str:
-    name, few = schedule.short, max(_FEW_STEPS, epochs or 0.0)
+    name, few_steps = schedule.short, max(_FEW_STEPS, epochs or 0.0)
     if name == "StepLR":
         size, gamma = number(schedule.argument(1, "step_size")), number(schedule.argument(2, "gamma"))
-        if size is not None and size <= few and (0.1 if gamma is None else gamma) <= 0.8:
+        if size is not None and size <= few_steps and (0.1 if gamma is None else gamma) <= 0.8:
             return f"lowers the rate every {size:g} steps, which are batches then"
     if name == "ExponentialLR":
         gamma = number(schedule.argument(1, "gamma"))
@@ -44,16 +44,14 @@ def _decaying(schedule: Made, epochs: float | None) -> str:
             )
     if name == "MultiStepLR":
         stones = schedule.argument(1, "milestones")
-        ends = (
-            [number(one) for one in stones.items] if isinstance(stones, ListValue) and not stones.open else []
-        )
+        ends = [number(m) for m in stones.items] if isinstance(stones, ListValue) and not stones.open else []
         last = max((end for end in ends if end is not None), default=None)
         if last is not None and None not in ends and epochs is not None and last <= epochs:
             return f"has its last milestone at step {last:g}, which is an epoch"
     if name == "ReduceLROnPlateau":
         patience = schedule.argument(3, "patience")
         waits = 10.0 if patience is None else number(patience)
-        if waits is not None and waits <= few:
+        if waits is not None and waits <= few_steps:
             return (
                 f"lowers the rate after {waits:g} steps without a better value, and single batches are noisy"
             )

@@ -6,7 +6,8 @@ import os
 
 from traindx.core.nouns import Skipped
 from traindx.source.execution import CallEvent
-from traindx.source.values import Made, Spot, Value
+from traindx.source.roles import LossCall
+from traindx.source.values import Const, Made, Spot, Value
 
 NO_LOOP = Skipped("a training loop in the script that can be followed")
 _LONGEST = 60
@@ -23,9 +24,15 @@ def code(spot: Spot) -> str:
     return f"`{text if len(text) <= _LONGEST else text[: _LONGEST - 3] + '...'}`"
 
 
+def sums(loss: LossCall | None) -> bool:
+    """Whether a loss is made to add up its batch."""
+    reduction = loss.setup.keywords.get("reduction") if loss is not None else None
+    return isinstance(reduction, Const) and reduction.value == "sum"
+
+
 def loss_of(event: CallEvent) -> Value:
     """What a backward pass is made of."""
-    given, made = event.value.receiver, event.value
-    if made.args and (made.kind == "call" or not isinstance(given, Made)):
-        return made.args[0]
-    return given if given is not None else made
+    receiver, call = event.value.receiver, event.value
+    if call.args and (call.kind == "call" or not isinstance(receiver, Made)):
+        return call.args[0]
+    return receiver if receiver is not None else call

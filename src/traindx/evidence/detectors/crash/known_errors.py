@@ -10,7 +10,7 @@ from traindx.testing.sketch import run
 Reason = str | tuple[str, float]
 
 
-def _known(
+def _error(
     id: str,
     title: str,
     page: str,
@@ -23,8 +23,8 @@ def _known(
         hit = crash.matches(patterns)
         if hit is None:
             return None
-        told = reason if isinstance(reason, str) else reason(hit)
-        text, strength = (told, 1.0) if isinstance(told, str) else told
+        outcome = reason if isinstance(reason, str) else reason(hit)
+        text, strength = (outcome, 1.0) if isinstance(outcome, str) else outcome
         return crash.finding(text, strength=strength)
 
     page += " Nothing to check where no exception ended the program."
@@ -34,9 +34,9 @@ def _known(
 
 def _sizes(hit: re.Match[str]) -> Reason:
     """Which sizes do not fit, where the message has them."""
-    match [one for one in hit.groups() if one]:
-        case [_, given, taken, _]:
-            return f"What comes in has {given} features, the layer takes {taken}."
+    match [group for group in hit.groups() if group]:
+        case [_, features, expected, _]:
+            return f"What comes in has {features} features, the layer takes {expected}."
         case [first, second]:
             return f"One side has {first} where the other has {second}."
     return "Two tensors at this line do not have the shapes that fit each other."
@@ -50,14 +50,14 @@ def _index(hit: re.Match[str]) -> Reason:
 
 def _label(hit: re.Match[str]) -> Reason:
     label = hit[1] if hit.re.groups else None
-    named = (
+    sentence = (
         f"The label {label} is none of the outputs' classes" if label else "A label is none of the outputs"
     )
-    return f"{named}: the last layer has too few units, or labels do not start at 0."
+    return f"{sentence}: the last layer has too few units, or labels do not start at 0."
 
 
 ERRORS = (
-    _known(
+    _error(
         "crash_devices",
         "Tensors on different devices",
         "Tensors of different devices met.\n\n"
@@ -73,7 +73,7 @@ ERRORS = (
             r"module must have its parameters and buffers on device",
         ),
     ),
-    _known(
+    _error(
         "crash_dtypes",
         "Number types do not fit",
         "Tensors of different number types met.\n\n"
@@ -99,7 +99,7 @@ ERRORS = (
             r"grad requires real- or complex-valued inputs",
         ),
     ),
-    _known(
+    _error(
         "crash_shapes",
         "Shapes do not fit",
         "Two tensors met whose shapes do not fit.\n\n"
@@ -150,7 +150,7 @@ ERRORS = (
             r"was expecting embedding dimension of",
         ),
     ),
-    _known(
+    _error(
         "crash_index_out_of_range",
         "Index outside a table",
         "An index is larger than the table it is looked up in.\n\n"
@@ -166,7 +166,7 @@ ERRORS = (
             r"idx_min >= 0 && idx_max < num_",
         ),
     ),
-    _known(
+    _error(
         "crash_class_out_of_range",
         "Label outside the classes",
         "A label is no class of the model.\n\n"
@@ -180,7 +180,7 @@ ERRORS = (
             r"class values must be (?:smaller than num_classes|non-negative)",
         ),
     ),
-    _known(
+    _error(
         "crash_not_probabilities",
         "A loss of probabilities got logits",
         "A loss that takes probabilities got something else.\n\n"
@@ -191,7 +191,7 @@ ERRORS = (
             r"Assertion `input_val >= zero && input_val <= one` failed",
         ),
     ),
-    _known(
+    _error(
         "crash_targets_not_shares",
         "Targets outside 0 to 1",
         "The targets of a loss of probabilities are on another scale.\n\n"
@@ -204,7 +204,7 @@ ERRORS = (
             r"Assertion `target_val >= zero && target_val <= one` failed",
         ),
     ),
-    _known(
+    _error(
         "crash_schedule_over",
         "A schedule was stepped past its end",
         "A learning-rate schedule was stepped more often than it was made for.\n\n"
@@ -214,7 +214,7 @@ ERRORS = (
         "every batch, or the training was extended.",
         (r"Tried to step \d+ times\. The specified number of total steps is \d+",),
     ),
-    _known(
+    _error(
         "crash_norm_of_one",
         "Batch norm of one value",
         "Batch norm got one value per channel.\n\n"
@@ -223,7 +223,7 @@ ERRORS = (
         "A batch of one sample has no variance: mostly the last, incomplete batch of an epoch.",
         (r"expected more than 1 (?:value per channel|spatial element) when training",),
     ),
-    _known(
+    _error(
         "crash_no_gradient",
         "Nothing to differentiate",
         "The loss does not depend on anything that can be trained.\n\n"
@@ -237,7 +237,7 @@ ERRORS = (
             r"One of the differentiated Tensors (?:does not require grad|appears to not have been used)",
         ),
     ),
-    _known(
+    _error(
         "crash_loss_not_scalar",
         "Backward of many numbers",
         "The backward pass was asked of a loss that is not one number.\n\n"
@@ -248,7 +248,7 @@ ERRORS = (
             r"Gradient only defined for scalar-output functions",
         ),
     ),
-    _known(
+    _error(
         "crash_graph_reused",
         "Backward through a graph twice",
         "A second backward pass went through a graph that was freed.\n\n"
@@ -257,7 +257,7 @@ ERRORS = (
         "A hidden state, a sum or a target still belongs to the graph of an earlier step.",
         (r"trying to backward through the graph a second time",),
     ),
-    _known(
+    _error(
         "crash_in_place",
         "Changed in place before backward",
         "A tensor that the backward pass needs was changed in place.\n\n"
@@ -271,7 +271,7 @@ ERRORS = (
             r"output \d+ of \w+ is a view and (?:is being|its base or another view)",
         ),
     ),
-    _known(
+    _error(
         "crash_anomaly",
         "Anomaly found by autograd",
         "Autograd's anomaly detection found a NaN.\n\n"
@@ -283,7 +283,7 @@ ERRORS = (
             r"Inf/NaN.{0,40}CheckNumerics|CheckNumericsV2",
         ),
     ),
-    _known(
+    _error(
         "crash_scaler",
         "Loss scaling out of order",
         "The gradient scaler was used out of order.\n\n"
@@ -298,7 +298,7 @@ ERRORS = (
             r"Attempting to unscale FP16 gradients",
         ),
     ),
-    _known(
+    _error(
         "crash_no_data",
         "No data was loaded",
         "The data set is empty.\n\nSeen when a loader or a training was given a set without a sample.",
@@ -313,7 +313,7 @@ ERRORS = (
             r"Found 0 files in subfolders",
         ),
     ),
-    _known(
+    _error(
         "crash_worker_died",
         "A loader worker died",
         "A process that loads data was killed.\n\n"
@@ -328,7 +328,7 @@ ERRORS = (
             r"received 0 items of ancdata|too many open files",
         ),
     ),
-    _known(
+    _error(
         "crash_collective",
         "Ranks lost each other",
         "A collective operation of several ranks failed.\n\n"
@@ -346,7 +346,7 @@ ERRORS = (
             r"mismatch between collective operation",
         ),
     ),
-    _known(
+    _error(
         "crash_state_mismatch",
         "A checkpoint does not fit",
         "A checkpoint does not fit the model.\n\n"
@@ -416,7 +416,7 @@ _OTHER = ("ValueError: bad batch", "IndexError: list index out of range")
 def cases() -> Cases:
     for error in ERRORS:
         yield from error.silent(run({"loss": [3.0, 2.0, 1.0]}))
-        for id, said in [*_SAID.items(), ("", _OTHER)]:
-            for text in said:
+        for id, messages in [*_SAID.items(), ("", _OTHER)]:
+            for text in messages:
                 ended = run({}, events=[Event("exception", text)])
                 yield from error.fires(ended) if id == error.id else error.silent(ended)

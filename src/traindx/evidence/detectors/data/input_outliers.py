@@ -30,9 +30,9 @@ def detect(case: Case, *, times_usual: float = 100.0, full_strength_at: float = 
         step = float(shares.x[int(shares.y.argmax())]) if shares is not None and shares.y.max() > 0 else None
         sentence = f"{max(1, round(bad))} of the sampled batches hold values that are NaN or Inf."
         return Finding(sentence, "silent_defect", "high", step, numbers={"batches": bad})
-    found = [extreme for name in _PEAKS if (extreme := _extreme(case, name)) and extreme.ratio >= times_usual]
-    if found:
-        worst = max(found, key=lambda one: one.ratio)
+    peaks = [extreme for name in _PEAKS if (extreme := _extreme(case, name)) and extreme.ratio >= times_usual]
+    if peaks:
+        worst = max(peaks, key=lambda extreme: extreme.ratio)
         article = "an input" if worst.name == "input_peak" else "a target"
         leaps = _leaps(case)
         phrase = f"; the loss jumps {leaps} times far above its usual level" if leaps else ""
@@ -46,8 +46,8 @@ def detect(case: Case, *, times_usual: float = 100.0, full_strength_at: float = 
             strength=strength(worst.ratio, times_usual / 3, full_strength_at),
             numbers={"largest": worst.largest, "usual": worst.usual} | _limit(worst.name, worst.usual),
         )
-    looked = shares is not None or any(part(samples, name) for name in _PEAKS)
-    return None if looked else Skipped()
+    measured = shares is not None or any(part(samples, name) for name in _PEAKS)
+    return None if measured else Skipped()
 
 
 class _Extreme(NamedTuple):
@@ -73,9 +73,9 @@ def _extreme(case: Case, name: str) -> _Extreme | None:
     return _Extreme(name, usual, largest, leaps.get(largest))
 
 
-def _usual(case: Case, what: str) -> float | None:
+def _usual(case: Case, name: str) -> float | None:
     """The largest size of a value in a usual batch, where only single samples tell."""
-    low, high = sampled(case, f"{what}/min", 4), sampled(case, f"{what}/max", 4)
+    low, high = sampled(case, f"{name}/min", 4), sampled(case, f"{name}/max", 4)
     if low is None or high is None or len(low) != len(high):
         return None
     return float(np.median(np.maximum(np.abs(low.y), np.abs(high.y))))

@@ -108,13 +108,13 @@ def batch_repeated(
     if again < repeat_share * (1 - 1 / len(repeats)) or distance is None or distance.y.min() > 1:
         return None
     loader = training_loader(case)
-    held = number(loader, "batches") if loader is not None else None
-    if held is None or held < min_loader_batches:
+    batches = number(loader, "batches") if loader is not None else None
+    if batches is None or batches < min_loader_batches:
         return None
     sentence = (
-        f"{percent(again)} of the sampled batches repeat the step before; the loader holds {count(held)}."
+        f"{percent(again)} of the sampled batches repeat the step before; the loader holds {count(batches)}."
     )
-    return Finding(sentence, "silent_defect", "high", numbers={"repeat_share": again, "batches": held})
+    return Finding(sentence, "silent_defect", "high", numbers={"repeat_share": again, "batches": batches})
 
 
 def _loader(batches: int) -> dict[str, object]:

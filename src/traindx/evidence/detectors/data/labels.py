@@ -30,23 +30,23 @@ def labels_change(
     that are random on purpose.
     """
     samples = case.inside.fact("samples")
-    came, changed = number(samples, "came_again"), number(samples, "relabelled")
-    if came is None or changed is None or came < min_repeats or odd_objective(case):
+    repeats, changed = number(samples, "came_again"), number(samples, "relabelled")
+    if repeats is None or changed is None or repeats < min_repeats or odd_objective(case):
         return Skipped(f"at least {min_repeats} samples with a class that came again")
     if (number(samples, "features") or 0) < min_features:
         return Skipped()
     if (number(samples, "twice_in_a_batch") or 0) > max_duplicates_share * (number(samples, "taken") or 1):
         return Skipped()
-    if changed < changed_share * came:
+    if changed < changed_share * repeats:
         return None
     sentence = (
-        f"{percent(changed / came)} of the samples that came again had another label than the first time."
+        f"{percent(changed / repeats)} of the samples that came again had another label than the first time."
     )
-    return Finding(sentence, "silent_defect", "high", numbers={"relabelled": changed, "came_again": came})
+    return Finding(sentence, "silent_defect", "high", numbers={"relabelled": changed, "came_again": repeats})
 
 
-def _facts(**told: int) -> dict[str, Any]:
-    return {"samples": {"taken": 2000, "twice_in_a_batch": 0, "features": 20, **told}}
+def _facts(**counts: int) -> dict[str, Any]:
+    return {"samples": {"taken": 2000, "twice_in_a_batch": 0, "features": 20, **counts}}
 
 
 @Detector("Labels in order", needs=("target/*",), family="data_order")
@@ -90,10 +90,10 @@ def labels_in_order(
     return Finding(sentence, "silent_defect", "high", numbers={"top_share": level})
 
 
-def _of_numbers(case: Case, looks: int, narrow: float) -> Detected:
-    mean, spread = sampled(case, "target/mean", looks), sampled(case, "target/std", looks)
+def _of_numbers(case: Case, least: int, narrow: float) -> Detected:
+    mean, spread = sampled(case, "target/mean", least), sampled(case, "target/std", least)
     if mean is None or spread is None:
-        return Skipped(f"at least {looks} samples of targets")
+        return Skipped(f"at least {least} samples of targets")
     within, between = float(np.median(spread.y)), float(mean.y.std())
     if between <= 0 or within > narrow * between:
         return None
@@ -126,13 +126,13 @@ def classes_unequal(
     unusual stretch.
     """
     shares = case.task.class_shares
-    counted = sum(value for value in case.inside.fact("classes").values() if isinstance(value, int))
-    if counted < min_targets or not 2 <= len(shares) <= max_classes:
+    targets = sum(value for value in case.inside.fact("classes").values() if isinstance(value, int))
+    if targets < min_targets or not 2 <= len(shares) <= max_classes:
         return Skipped()
     largest = max(shares.values())
-    others = (1 - largest) / (len(shares) - 1)
+    other_share = (1 - largest) / (len(shares) - 1)
     ratio = largest / min(shares.values())
-    if largest < largest_share and (len(shares) == 2 or largest < times_the_others * others):
+    if largest < largest_share and (len(shares) == 2 or largest < times_the_others * other_share):
         if ratio <= times_the_rarest or largest < weak_share:
             return None
         return Finding(
@@ -193,7 +193,7 @@ def _class_weights(*weights: float) -> Run:
 def cases() -> Cases:
     yield from class_weights_reversed.fires(_class_weights(0.9, 0.06, 0.04))
     yield from class_weights_reversed.silent(_class_weights(0.1, 1.5, 2.5), _class_weights(1.0, 1.0, 1.0))
-    letters = {str(one): 160 // (one + 1) for one in range(25)}
+    letters = {str(label): 160 // (label + 1) for label in range(25)}
     yield from classes_unequal.silent(run({}, facts={"classes": letters}))
     yield from labels_change.fires(run({}, facts=_facts(came_again=200, relabelled=160)))
     yield from labels_change.silent(

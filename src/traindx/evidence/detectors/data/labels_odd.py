@@ -24,7 +24,13 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors._simple_predictors import best_share, hidden_by, told_nothing, validated
+from traindx.evidence.detectors._simple_predictors import (
+    best_share,
+    hidden_by,
+    model_of,
+    uninformative,
+    validated,
+)
 from traindx.evidence.sampled import late, odd_objective, one_target_each, part, sampled
 from traindx.testing.sketch import run
 
@@ -44,18 +50,18 @@ def detect(
     min_data_samples: int = 450,
 ) -> Detected:
     relation = part(case.inside.fact("samples"), "relation")
-    odd, lie, kept = (number(relation, key) for key in ("odd_share", "together", "samples"))
+    odd, lie, samples = (number(relation, key) for key in ("odd_share", "together", "samples"))
     chance = number(relation, "by_chance")
-    if odd is None or kept is None or kept < min_data_samples or chance is None or odd_objective(case):
+    if odd is None or samples is None or samples < min_data_samples or chance is None or odd_objective(case):
         return Skipped(f"at least {min_data_samples} samples with a class each")
     if not one_target_each(case):
         return Skipped()
     if odd < min_odd_share or lie is None:
         return None
-    if (nothing := told_nothing(case)) is not None:
+    if (nothing := uninformative(case)) is not None:
         return nothing
-    told, each_other = number(relation, "told"), number(relation, "mutual")
-    poor = told is not None and told - (1 - odd) > linear_model_margin
+    predicted, each_other = number(relation, "told"), number(relation, "mutual")
+    poor = predicted is not None and predicted - (1 - odd) > linear_model_margin
     if (
         (1 - odd) - chance < min_neighbour_gain
         or poor
@@ -65,13 +71,13 @@ def detect(
     if odd > max_odd_share or lie > max_clustering or _learnt(case, 1 - odd):
         return None
     weak = hidden_by(case)
-    stuck = (not weak or (each_other or 0.0) >= clear_mutual_agreement) and _no_better(case, told)
+    stuck = (not weak or (each_other or 0.0) >= clear_mutual_agreement) and _no_better(case, predicted)
     cleaner = _validation_ahead(case)
     ahead = (
         f" The model is right on {percent(cleaner)} of the validation labels." if stuck and cleaner else ""
     )
     return Finding(
-        f"{percent(odd)} of {kept:g} samples carry another label than their neighbours vote for, and they "
+        f"{percent(odd)} of {samples:g} samples carry another label than their neighbours vote for, and they "
         f"lie anywhere, not at a border between classes.{ahead}"
         + (f" {weak} may mislead the vote." if weak else ""),
         symptom="silent_defect" if stuck else None,
@@ -81,12 +87,12 @@ def detect(
     )
 
 
-def _no_better(case: Case, told: float | None, *, gain: float = 0.08, well: float = 0.85) -> bool:
+def _no_better(case: Case, predicted: float | None, *, gain: float = 0.08, well: float = 0.85) -> bool:
     """Whether the trained model is right on its own training labels no more often than simple predictors."""
     right = sampled(case, "output/right_share", 4)
-    if right is None or told is None or case.loss is None or case.loss.tail >= case.loss.head:
+    if right is None or predicted is None or case.loss is None or case.loss.tail >= case.loss.head:
         return False
-    return late(right) <= min(told + gain, well)
+    return late(right) <= min(predicted + gain, well)
 
 
 def _validation_ahead(case: Case, *, ahead: float = 0.15) -> float | None:
@@ -98,36 +104,32 @@ def _validation_ahead(case: Case, *, ahead: float = 0.15) -> float | None:
     return level if level >= late(right) + ahead else None
 
 
-def _learnt(case: Case, voted: float, *, more: float = 0.1, behind: float = 0.15) -> bool:
+def _learnt(case: Case, voted: float, *, margin: float = 0.1, behind: float = 0.15) -> bool:
     """Whether the model predicts more than the vote, on labels no cleaner than those it learns from."""
     right, held_out = sampled(case, "output/right_share", 4), case.val("accuracy")
     best = validated(case)
     if held_out is None or best is None:
         trained = late(right) if right is not None else best_share(case.curve("accuracy"))
-        return trained is not None and trained >= voted + more
+        return trained is not None and trained >= voted + margin
     if right is not None:
         until = right.y[right.x <= held_out.x[held_out.y.argmax()]][-5:]
         if until.size and float(np.median(until)) < best - behind:
             return False
-    return best >= voted + more
+    return best >= voted + margin
 
 
 def _facts(
-    odd: float, together: float, samples: int = 600, *, given: dict[str, Any] | None = None, **more: float
+    odd: float, together: float, samples: int = 600, *, inputs: dict[str, Any] | None = None, **scores: float
 ) -> dict[str, Any]:
     relation = {"odd_share": odd, "together": together, "by_chance": 0.2, "told": 1 - odd, "samples": samples}
-    kept = {"relation": {**relation, "z": 20.0, "classes": 5, **more}, "input": given or {}}
-    return {"samples": {"taken": 900, "features": 40, **kept}}
-
-
-def _model(kind: str, **more: Any) -> dict[str, Any]:
-    return {"models": [{"parameters": 900, "layer_list": [{"name": "0", "type": kind}], **more}]}
+    recorded = {"relation": {**relation, "z": 20.0, "classes": 5, **scores}, "input": inputs or {}}
+    return {"samples": {"taken": 900, "features": 40, **recorded}}
 
 
 def fires() -> Runs:
     yield run({}, facts=_facts(0.3, 1.02))
     yield run({}, facts=_facts(0.3, 1.02, mutual=0.95))
-    yield run({}, facts={**_facts(0.3, 1.02, mutual=0.95), **_model("Conv2d")})
+    yield run({}, facts={**_facts(0.3, 1.02, mutual=0.95), **model_of("Conv2d")})
     yield run({"val/accuracy": [0.5, 0.6, 0.68, 0.66]}, facts=_facts(0.3, 1.02, mutual=0.9))
     clean = {"val/accuracy": [0.6, 0.8, 0.9, 0.92], "output/right_share": [0.4, 0.55, 0.65, 0.68]}
     yield run(clean, facts=_facts(0.3, 1.02, mutual=0.9))
@@ -141,9 +143,11 @@ def silent() -> Runs:
     yield run({}, facts=_facts(0.3, 1.0, samples=100))
     yield run({}, facts=_facts(0.3, 1.02, mutual=0.3))
     yield run({}, facts=_facts(0.3, 1.02, told=0.9))
-    yield run({}, facts=_facts(0.3, 1.02, given={"dtype": "int64", "whole": True}))
-    yield run({}, facts=_facts(0.3, 1.02, given={"dtype": "float32", "beside": 1}))
-    yield run({}, facts={**_facts(0.3, 1.02), **_model("Embedding", embeddings=[{"name": "0", "size": 50}])})
+    yield run({}, facts=_facts(0.3, 1.02, inputs={"dtype": "int64", "whole": True}))
+    yield run({}, facts=_facts(0.3, 1.02, inputs={"dtype": "float32", "beside": 1}))
+    yield run(
+        {}, facts={**_facts(0.3, 1.02), **model_of("Embedding", embeddings=[{"name": "0", "size": 50}])}
+    )
     learnt = {"val/accuracy": [0.5, 0.8, 0.9, 0.91], "output/right_share": [0.5, 0.8, 0.9, 0.95]}
     yield run(learnt, facts=_facts(0.3, 1.02, mutual=0.9))
     yield run({"output/right_share": [0.5, 0.8, 0.9, 0.95, 0.97]}, facts=_facts(0.3, 1.02))

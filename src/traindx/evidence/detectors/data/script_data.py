@@ -35,17 +35,17 @@ def script_future_visible(script: Script) -> Places:
     Silent for configurations from elsewhere, for masked language models, and for models that read one way
     only (GPT-2, Llama).
     """
-    made = [(source, node) for source in script.sources for node in ast.walk(source.tree) if _makes(node)]
-    if not made:
+    calls = [(source, node) for source in script.sources for node in ast.walk(source.tree) if _is_model(node)]
+    if not calls:
         return Skipped("a causal language model of transformers that may read both ways")
     return [
         _finding(source, node, config)
-        for source, node in made
+        for source, node in calls
         if isinstance(node, ast.Call) and (config := _open_config(source, node)) is not None
     ]
 
 
-def _makes(node: ast.AST) -> bool:
+def _is_model(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and _name(node.func) in _BOTH_WAYS
 
 
@@ -55,22 +55,22 @@ def _name(node: ast.expr) -> str:
 
 def _open_config(source: Source, call: ast.Call) -> ast.Call | None:
     """The configuration that a model is made of, written here, where nothing says that it decodes."""
-    given: ast.AST | None = call.args[0] if call.args else None
-    if isinstance(given, ast.Name):
-        name = given.id
+    config: ast.AST | None = call.args[0] if call.args else None
+    if isinstance(config, ast.Name):
+        name = config.id
         bound = [
-            one.value
-            for one in ast.walk(source.tree)
-            if isinstance(one, ast.Assign)
-            for each in targets(one)
-            if isinstance(each, ast.Name) and each.id == name
+            node.value
+            for node in ast.walk(source.tree)
+            if isinstance(node, ast.Assign)
+            for target in targets(node)
+            if isinstance(target, ast.Name) and target.id == name
         ]
-        given = bound[0] if len(bound) == 1 else None
-    if not isinstance(given, ast.Call) or not _name(given.func).endswith("Config"):
+        config = bound[0] if len(bound) == 1 else None
+    if not isinstance(config, ast.Call) or not _name(config.func).endswith("Config"):
         return None
-    open_ended = any(one.arg is None for one in given.keywords)
-    said = any(one.arg == "is_decoder" for one in given.keywords) or "is_decoder" in source.text
-    return None if open_ended or said else given
+    open_ended = any(keyword.arg is None for keyword in config.keywords)
+    decodes = any(keyword.arg == "is_decoder" for keyword in config.keywords) or "is_decoder" in source.text
+    return None if open_ended or decodes else config
 
 
 def _finding(source: Source, call: ast.Call, config: ast.Call) -> Finding:
@@ -102,7 +102,7 @@ def script_target_is_input(script: Script) -> Places:
 
 def _pairs(scope: ast.FunctionDef | ast.AsyncFunctionDef | ast.Module) -> Iterator[ast.AST]:
     """Assignments after which a name of inputs and one of targets hold the same slice."""
-    held: dict[str, str] = {}
+    last: dict[str, str] = {}
     for node in own_nodes(scope):
         if not isinstance(node, ast.Assign) or len(node.targets) != 1:
             continue
@@ -112,12 +112,12 @@ def _pairs(scope: ast.FunctionDef | ast.AsyncFunctionDef | ast.Module) -> Iterat
             listed = list(zip(names.elts, values.elts, strict=False))
         for name, value in listed:
             if isinstance(name, ast.Name):
-                held[name.id] = ast.dump(value) if _is_slice(value) else ""
-                if name.id.lower() in _TARGETS and held[name.id]:
-                    same = [
-                        key for key, one in held.items() if one == held[name.id] and key.lower() in _INPUTS
+                last[name.id] = ast.dump(value) if _is_slice(value) else ""
+                if name.id.lower() in _TARGETS and last[name.id]:
+                    inputs = [
+                        key for key, cut in last.items() if cut == last[name.id] and key.lower() in _INPUTS
                     ]
-                    if same:
+                    if inputs:
                         yield node
 
 
@@ -148,31 +148,31 @@ def script_not_shuffled(training: Training) -> Places:
     """
     keras = [e for e in training.trace.methods("fit") if _is_false(e.value.keywords.get("shuffle"))]
     loaders = {
-        id(one): one
+        id(loader): loader
         for iteration in training.iterations
         for loop in iteration.step.event.loops
-        for one in _loaders(loop.over)
+        for loader in _loaders(loop.over)
     }
     if not loaders and not keras:
         return Skipped("a loader of training data")
     if _shuffled_before(training):
         return []
-    plain = [one for one in loaders.values() if _unshuffled(one)]
-    spots = [one.spot for one in plain if one.spot is not None] + [e.spot for e in keras]
+    plain = [loader for loader in loaders.values() if _unshuffled(loader)]
+    spots = [loader.spot for loader in plain if loader.spot is not None] + [e.spot for e in keras]
     return [_not_shuffled_finding(spot) for spot in spots]
 
 
 def _loaders(value: Value | None) -> list[Made]:
-    found = []
-    for one in options(value):
-        inner: Value = one
+    loaders = []
+    for option in options(value):
+        inner: Value = option
         for _ in range(4):
             if isinstance(inner, Made) and inner.kind == "call" and inner.short == "DataLoader":
-                found.append(inner)
+                loaders.append(inner)
             if not isinstance(inner, Made) or not inner.args:
                 break
             inner = inner.args[0]
-    return found
+    return loaders
 
 
 def _is_false(value: Value | None) -> bool:
@@ -181,15 +181,15 @@ def _is_false(value: Value | None) -> bool:
 
 def _unshuffled(loader: Made) -> bool:
     """Whether a loader goes through its dataset in order."""
-    given = loader.argument(2, "shuffle")
+    shuffle = loader.argument(2, "shuffle")
     if loader.open or {"sampler", "batch_sampler"} & loader.keywords.keys() or len(loader.args) > 3:
         return False
     data = loader.argument(0, "dataset")
     stream = isinstance(data, Instance) and any("Iterable" in name for name in data.cls.library_bases)
-    known = isinstance(data, Instance) or (
+    ordered = isinstance(data, Instance) or (
         isinstance(data, Made) and data.short in ("TensorDataset", "ImageFolder")
     )
-    return known and not stream and (given is None or _is_false(given))
+    return ordered and not stream and (shuffle is None or _is_false(shuffle))
 
 
 def _shuffled_before(training: Training) -> bool:

@@ -42,28 +42,28 @@ def detect(training: Training) -> Places:
     if permuted:
         return permuted
     pairs = [(e, e.value.args[0], e.value.args[1]) for e in training.trace.events if _is_pair(e)]
-    losses = [one for one in training.losses if one.target is not None and not one.event.grad_off]
+    losses = [loss for loss in training.losses if loss.target is not None and not loss.event.grad_off]
     zipped = [e for e in training.trace.calls if e.value.name == "tensorflow.data.Dataset.zip"]
     if not pairs and not losses and not zipped:
         return Skipped("inputs and targets that go together")
     findings = {id(e.spot.node): _finding(e, by) for e in zipped if (by := _streams_apart(e)) is not None}
     for event, x, y in pairs:
         by = _by_order(training, x, y) or _in_place(training, event, x, y)
-        if by is not None and not _meant(training, y):
+        if by is not None and not _intended(training, y):
             findings.setdefault(id(event.spot.node), _finding(event, by))
     for loss in losses:
         drawn = _drawn_apart(training, loss)
-        if drawn is not None and loss.target is not None and not _meant(training, loss.target):
+        if drawn is not None and loss.target is not None and not _intended(training, loss.target):
             findings.setdefault(id(loss.event.spot.node), _finding(loss.event, drawn))
     return [*findings.values()]
 
 
-def _permuted(by: Spot, other: Spot) -> Finding:
+def _permuted(by: Spot, x: Spot) -> Finding:
     text = (
-        f"{where(by)}: {code(by)} puts the labels in another order than line {other.line} the inputs: labels "
+        f"{where(by)}: {code(by)} puts the labels in another order than line {x.line} the inputs: labels "
         "no longer belong to their inputs."
     )
-    return Finding(text, "silent_defect", "high", places=(place(by), place(other)))
+    return Finding(text, "silent_defect", "high", places=(place(by), place(x)))
 
 
 def _is_pair(event: CallEvent) -> bool:
@@ -78,10 +78,10 @@ def _is_pair(event: CallEvent) -> bool:
 
 def _streams_apart(event: CallEvent) -> Made | None:
     """The shuffle of one of two streams of tf.data that are zipped afterwards, in orders of their own."""
-    given = event.value.args[0] if len(event.value.args) == 1 else None
-    streams = given.items if isinstance(given, ListValue) else event.value.args
-    shuffles = [_stream_shuffle(one) for one in streams]
-    seeds = [number(one.argument(1, "seed")) if one is not None else None for one in shuffles]
+    pair = event.value.args[0] if len(event.value.args) == 1 else None
+    streams = pair.items if isinstance(pair, ListValue) else event.value.args
+    shuffles = [_stream_shuffle(stream) for stream in streams]
+    seeds = [number(shuffle.argument(1, "seed")) if shuffle is not None else None for shuffle in shuffles]
     if len(streams) != 2 or not any(shuffles) or (seeds[0] is not None and seeds[0] == seeds[1]):
         return None
     return shuffles[1] or shuffles[0]
@@ -99,21 +99,21 @@ def _stream_shuffle(value: Value) -> Made | None:
 def _by_order(training: Training, x: Value, y: Value) -> Made | None:
     """A random order, drawn anew in a loop or once before, that only one of two went through."""
     anew = {id(e.value) for e in training.trace.events if e.loops and is_order(e.value, draws=True)}
-    behind_x, behind_y = ({id(one) for one in ancestors(value)} for value in (x, y))
+    behind_x, behind_y = ({id(ancestor) for ancestor in ancestors(value)} for value in (x, y))
     all_mine, all_yours = orders(x, draws=True), orders(y, draws=True)
     for inside in (True, False):
         mine, yours = (
-            {key: one for key, one in each.items() if (key in anew) == inside and (inside or is_order(one))}
-            for each in (all_mine, all_yours)
+            {key: by for key, by in side.items() if (key in anew) == inside and (inside or is_order(by))}
+            for side in (all_mine, all_yours)
         )
         shared = mine.keys() & behind_y or yours.keys() & behind_x
-        alone = (not mine and _made(x)) or (not yours and _made(y))
+        alone = (not mine and _orderless(x)) or (not yours and _orderless(y))
         if (mine or yours) and not shared and not alone:
             return next(iter((yours or mine).values()))
     return None
 
 
-def _made(value: Value) -> bool:
+def _orderless(value: Value) -> bool:
     """Whether the rows of a tensor are all alike, or drawn at random themselves."""
     steps = chain(value)
     return bool(steps) and steps[-1].short in _MADE
@@ -122,15 +122,15 @@ def _made(value: Value) -> bool:
 def _in_place(training: Training, event: CallEvent, x: Value, y: Value) -> Made | None:
     """A shuffle in place of one of two; of both, where nothing sets the generator back in between."""
     roots = [{id(step) for step in chain(value)} for value in (x, y)]
-    behind = [{id(one) for one in ancestors(value)} for value in (x, y)]
+    behind = [{id(ancestor) for ancestor in ancestors(value)} for value in (x, y)]
     shuffled: list[list[CallEvent]] = [[], []]
-    for one in shuffles_in_place(training):
-        given = id(one.value.args[0])
+    for shuffle in shuffles_in_place(training):
+        array = id(shuffle.value.args[0])
         for side in (0, 1):
-            other = given in behind[1 - side]
-            if one.at < event.at and given in roots[side] and not other:
-                shuffled[side].append(one)
-    alone = (not shuffled[0] and _made(x)) or (not shuffled[1] and _made(y))
+            shared = array in behind[1 - side]
+            if shuffle.at < event.at and array in roots[side] and not shared:
+                shuffled[side].append(shuffle)
+    alone = (not shuffled[0] and _orderless(x)) or (not shuffled[1] and _orderless(y))
     if not (shuffled[0] or shuffled[1]) or alone:
         return None
     if (
@@ -147,18 +147,18 @@ def _drawn_apart(training: Training, loss: LossCall) -> Made | None:
     target = loss.target
     if target is None or not indexed(target):
         return None
-    behind = [one for one in ancestors(loss.given) if isinstance(one, Made)]
-    for x in [arg for one in behind if one.kind == "apply" for arg in one.args]:
+    behind = [value for value in ancestors(loss.given) if isinstance(value, Made)]
+    for x in [arg for call in behind if call.kind == "apply" for arg in call.args]:
         by = _by_order(training, x, target) or _in_place(training, loss.event, x, target)
         if by is not None and indexed(x):
             return by
     return None
 
 
-def _meant(training: Training, y: Value) -> bool:
+def _intended(training: Training, y: Value) -> bool:
     """Whether a name says that labels are shuffled on purpose."""
     steps = {id(step) for step in chain(y)}
-    return any(id(one.value) in steps and _MEANT.search(one.name) for one in training.trace.bindings)
+    return any(id(b.value) in steps and _MEANT.search(b.name) for b in training.trace.bindings)
 
 
 def _finding(event: CallEvent, by: Made) -> Finding:

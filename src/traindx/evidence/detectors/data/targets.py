@@ -109,8 +109,8 @@ def target_among_inputs(case: Case, *, min_batches: int = 3) -> Detected:
     Could not look without one real number as the target of each sample. Silent for targets of fewer than
     three values. Known mistakes: a denoising or gap-filling task whose input keeps the value on purpose.
     """
-    found = part(case.inside.fact("samples"), "target_in_input")
-    places, batches = found.get("places"), number(found, "batches")
+    fact = part(case.inside.fact("samples"), "target_in_input")
+    places, batches = fact.get("places"), number(fact, "batches")
     if batches is None or batches < min_batches or not isinstance(places, list):
         return Skipped(f"{min_batches} batches of real inputs with one target for each sample")
     if not places:
@@ -181,11 +181,11 @@ def tokens_shifted(
         return None
     share = shares[offset]
     if offset > 0:
-        what = f"the input token {offset} places on: labels are shifted twice, by the script and by the model"
+        kind = f"the input token {offset} places on: labels are shifted twice, by the script and by the model"
     else:
-        what = "the input token one place before: labels are shifted the wrong way"
+        kind = "the input token one place before: labels are shifted the wrong way"
     return Finding(
-        f"{percent(share)} of the targets are {what}.",
+        f"{percent(share)} of the targets are {kind}.",
         "silent_defect",
         "high" if offset > 0 else "low",
         numbers={"offset": offset, "share": share},
@@ -193,8 +193,8 @@ def tokens_shifted(
 
 
 def _shifted_tokens(last: float, **shares: float) -> Run:
-    told = {"-1": 0.1, "0": 0.1, "1": 0.1, "2": 0.1, "3": 0.1} | {k.strip("_"): v for k, v in shares.items()}
-    return run({"loss": decay(60, 3.0, last)}, facts={"token_offsets": told})
+    fact = {"-1": 0.1, "0": 0.1, "1": 0.1, "2": 0.1, "3": 0.1} | {k.strip("_"): v for k, v in shares.items()}
+    return run({"loss": decay(60, 3.0, last)}, facts={"token_offsets": fact})
 
 
 def cases() -> Cases:

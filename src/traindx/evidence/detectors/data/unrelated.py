@@ -5,7 +5,7 @@ from typing import Any
 from traindx.core.kinds import BY_CLASS, loss_kind
 from traindx.evidence.detector import Case, Cases, Curve, Detected, Detector, Finding, Skipped, number
 from traindx.evidence.detectors._number_text import percent, text
-from traindx.evidence.detectors._simple_predictors import hidden_by, told_nothing, validated
+from traindx.evidence.detectors._simple_predictors import hidden_by, model_of, uninformative, validated
 from traindx.evidence.detectors._token_offsets import token_offsets
 from traindx.evidence.sampled import odd_objective, one_target_each, part
 from traindx.testing.sketch import decay, run
@@ -33,23 +33,23 @@ def feature_tells_all(
     task that one honest measurement really decides.
     """
     relation = part(case.inside.fact("samples"), "relation")
-    best, others = number(relation, "alone"), number(relation, "without")
-    kept, chance, feature = (number(relation, key) for key in ("samples", "by_chance", "feature"))
-    if best is None or others is None or kept is None or kept < min_data_samples or odd_objective(case):
+    best, joint = number(relation, "alone"), number(relation, "without")
+    size, chance, feature = (number(relation, key) for key in ("samples", "by_chance", "feature"))
+    if best is None or joint is None or size is None or size < min_data_samples or odd_objective(case):
         return Skipped(f"at least {min_data_samples} samples of 4 to 64 features, with one target each")
     if not one_target_each(case) or chance is None:
         return Skipped()
-    lacking = 1 - others
+    lacking = 1 - joint
     above = max(min_score_of_others, 4 * (number(relation, "spread") or 0.0))
-    if best < score_alone or lacking < error_ratio * (1 - best) or lacking < 0.05 or others - chance < above:
+    if best < score_alone or lacking < error_ratio * (1 - best) or lacking < 0.05 or joint - chance < above:
         return None
     sure = best >= certain_score
     return Finding(
         f"One feature alone (number {round(feature or 0)} of those that vary) predicts {percent(best)} of "
-        f"the targets; all others together {percent(others)}: it may hold the answer.",
+        f"the targets; all others together {percent(joint)}: it may hold the answer.",
         symptom="silent_defect",
         severity="medium" if sure else "low",
-        numbers={"alone": best, "without": others},
+        numbers={"alone": best, "without": joint},
     )
 
 
@@ -83,40 +83,36 @@ def labels_unrelated(
     parity.
     """
     relation = part(case.inside.fact("samples"), "relation")
-    stands_out, kept = number(relation, "z"), number(relation, "samples")
-    told, chance = number(relation, "told"), number(relation, "by_chance")
-    if stands_out is None or kept is None or kept < min_data_samples or told is None or chance is None:
+    stands_out, size = number(relation, "z"), number(relation, "samples")
+    score, chance = number(relation, "told"), number(relation, "by_chance")
+    if stands_out is None or size is None or size < min_data_samples or score is None or chance is None:
         return Skipped(f"at least {min_data_samples} samples with one target each")
     if odd_objective(case) or not one_target_each(case):
         return Skipped()
     agreement = abs(number(relation, "linked") or 0.0)
-    if stands_out > z_score or told - chance > max_gain or agreement > max_linear_z:
+    if stands_out > z_score or score - chance > max_gain or agreement > max_linear_z:
         return None
     if (validated(case) or 0.0) >= chance + validation_margin:
         return None
-    if (nothing := told_nothing(case)) is not None:
+    if (nothing := uninformative(case)) is not None:
         return nothing
     if number(relation, "classes") and chance >= max_chance_level:
         return Skipped("more targets of the rarer classes")
     weak = hidden_by(case)
     sentence = (
-        f"From {kept:g} samples, a straight line and a vote of neighbours predict {percent(max(0.0, told))} "
+        f"From {size:g} samples, a straight line and a vote of neighbours predict {percent(max(0.0, score))} "
         f"of the targets; of shuffled targets {percent(max(0.0, chance))}"
         + (f". {weak} may hide it from them." if weak else ".")
     )
-    return Finding(sentence, strength=0.5 if weak else 1.0, numbers={"told": told, "by_chance": chance})
+    return Finding(sentence, strength=0.5 if weak else 1.0, numbers={"told": score, "by_chance": chance})
 
 
 def _facts_labels_unrelated(
-    told: float, z: float, samples: int = 500, *, chance: float = 0.2, linked: float = 0.5, **given: Any
+    score: float, z: float, samples: int = 500, *, chance: float = 0.2, linked: float = 0.5, **inputs: Any
 ) -> dict[str, Any]:
-    relation = {"told": told, "by_chance": chance, "spread": 0.02, "z": z, "classes": 5, "samples": samples}
-    kept = {"relation": {**relation, "linked": linked}, "input": given}
-    return {"samples": {"taken": 900, "features": 40, **kept}}
-
-
-def _model(kind: str, **more: Any) -> dict[str, Any]:
-    return {"models": [{"parameters": 900, "layer_list": [{"name": "0", "type": kind}], **more}]}
+    relation = {"told": score, "by_chance": chance, "spread": 0.02, "z": z, "classes": 5, "samples": samples}
+    fact = {"relation": {**relation, "linked": linked}, "input": inputs}
+    return {"samples": {"taken": 900, "features": 40, **fact}}
 
 
 @Detector("Loss below what the past allows", needs=("fact:tokens",), family="future")
@@ -142,22 +138,22 @@ def loss_below_past(
     {min_targets} sampled targets. Known mistake: sequences that repeat what stands far before.
     """
     tokens = case.inside.fact("tokens")
-    ahead, left = token_offsets(case).get(1), number(tokens, "given_two")
+    ahead, open_nats = token_offsets(case).get(1), number(tokens, "given_two")
     count, contexts = number(tokens, "targets") or 0.0, number(tokens, "contexts") or 0.0
-    if ahead is None or left is None or count < max(min_targets, targets_per_context * contexts):
+    if ahead is None or open_nats is None or count < max(min_targets, targets_per_context * contexts):
         return Skipped("more sampled tokens")
     losses = case.inside.losses
     if not losses or loss_kind(losses[0]) not in BY_CLASS or losses[0].get("reduction") != "mean":
         return Skipped("a cross-entropy per token")
-    if ahead < ahead_share or left < min_open or not val_loss.tail < share * left:
+    if ahead < ahead_share or open_nats < min_open or not val_loss.tail < share * open_nats:
         return None
     return Finding(
         f"The validation loss ends at {text(val_loss.tail)} nats for each token; given the two before it, "
-        f"{text(left)} are open ({count:,.0f} sampled targets).",
+        f"{text(open_nats)} are open ({count:,.0f} sampled targets).",
         "silent_defect",
         "high",
         float(val_loss.x[-1]),
-        numbers={"open_nats": left, "val_last": val_loss.tail},
+        numbers={"open_nats": open_nats, "val_last": val_loss.tail},
     )
 
 
@@ -179,8 +175,8 @@ def cases() -> Cases:
     real: dict[str, Any] = {"dtype": "float32", "elements": 40, "whole": False, "beside": 0}
     yield from labels_unrelated.fires(
         run({}, facts=_facts_labels_unrelated(0.21, 0.5)),
-        run({}, facts={**_facts_labels_unrelated(0.21, 0.5, **real), **_model("Linear")}),
-        run({}, facts={**_facts_labels_unrelated(0.21, 0.5, **real), **_model("Conv2d")}),
+        run({}, facts={**_facts_labels_unrelated(0.21, 0.5, **real), **model_of("Linear")}),
+        run({}, facts={**_facts_labels_unrelated(0.21, 0.5, **real), **model_of("Conv2d")}),
         run({}, facts=_facts_labels_unrelated(0.21, 0.5, **{**real, "elements": 500})),
         run({"val/accuracy": [0.18, 0.22, 0.24, 0.21]}, facts=_facts_labels_unrelated(0.21, 0.5, **real)),
     )
@@ -195,7 +191,7 @@ def cases() -> Cases:
             {},
             facts={
                 **_facts_labels_unrelated(0.21, 0.5),
-                **_model("Embedding", embeddings=[{"name": "0", "size": 50}]),
+                **model_of("Embedding", embeddings=[{"name": "0", "size": 50}]),
             },
         ),
         run({}, facts=_facts_labels_unrelated(0.21, 0.5, dtype="float32", beside=1)),

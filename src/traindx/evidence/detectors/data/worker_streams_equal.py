@@ -32,10 +32,10 @@ def detect(case: Case) -> Detected:
             continue
         if used is None and case.script is not None:
             continue
-        who = f"the {workers:g} workers all draw" if workers > 1 else "the worker of each epoch draws"
+        phrase = f"the {workers:g} workers all draw" if workers > 1 else "the worker of each epoch draws"
         return Finding(
             f"{loader.get('dataset', 'The dataset')} keeps its own generator ({streams[0]}), which each "
-            f"worker process gets a copy of: {who} the same numbers.",
+            f"worker process gets a copy of: {phrase} the same numbers.",
             "silent_defect",
             "medium" if used is not None else "low",
             case.span[0],
@@ -50,9 +50,9 @@ def _used(case: Case, name: str) -> Place | None:
     for source in case.script.sources if case.script is not None else ():
         methods = [
             method
-            for one in ast.walk(source.tree)
-            if isinstance(one, ast.ClassDef)
-            for method in one.body
+            for cls in ast.walk(source.tree)
+            if isinstance(cls, ast.ClassDef)
+            for method in cls.body
             if isinstance(method, ast.FunctionDef) and method.name not in _BUILDING
         ]
         for method in methods:

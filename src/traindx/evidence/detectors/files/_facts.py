@@ -45,8 +45,8 @@ def fits(pair: Fact) -> bool:
 def suspects(target: Fact) -> str:
     """The three rows whose label or number is the most suspicious."""
     return ", ".join(
-        f"row {round(number(one, 'row') or 0.0)} ({word(one, 'label')}, rather {word(one, 'rather')})"
-        for one in facts(target.get("suspects"))[:3]
+        f"row {round(number(row, 'row') or 0.0)} ({word(row, 'label')}, rather {word(row, 'rather')})"
+        for row in facts(target.get("suspects"))[:3]
     )
 
 
@@ -66,26 +66,26 @@ def names_value(script: Script | None, value: float) -> bool:
     """Whether the script writes this number: then it deals with it."""
     if script is None:
         return False
-    shown = f"{abs(value):g}"
+    digits = f"{abs(value):g}"
     for node in _constants(script):
         if isinstance(node.value, int | float) and not isinstance(node.value, bool):
             if float(node.value) == abs(value):
                 return True
-        elif isinstance(node.value, str) and node.value.strip().lstrip("-") == shown:
+        elif isinstance(node.value, str) and node.value.strip().lstrip("-") == digits:
             return True
     return False
 
 
-def is_used(script: Script | None, column: str, others: Sequence[str]) -> bool:
+def is_used(script: Script | None, column: str, columns: Sequence[str]) -> bool:
     """Whether a column reaches the model as far as the source shows: it is not dropped, nor the only one of
     its kind that is not named.
     """
     if script is None:
         return True
-    named = {node.value for node in _constants(script) if isinstance(node.value, str)}
-    if column in named:
+    texts = {node.value for node in _constants(script) if isinstance(node.value, str)}
+    if column in texts:
         return not _is_dropped(script, column)
-    return sum(other in named for other in others) < max(2, len(others) / 2)
+    return sum(name in texts for name in columns) < max(2, len(columns) / 2)
 
 
 def _is_dropped(script: Script, column: str) -> bool:
@@ -104,14 +104,14 @@ def _in_dropping(source: Any, node: ast.AST) -> bool:
         if isinstance(node, ast.Compare) and any(isinstance(op, ast.NotIn | ast.NotEq) for op in node.ops):
             return True
     targets = getattr(node, "targets", [])
-    return any(isinstance(one, ast.Name) and _DROPPING.search(one.id) for one in targets) or isinstance(
-        node, ast.Delete
-    )
+    return any(
+        isinstance(target, ast.Name) and _DROPPING.search(target.id) for target in targets
+    ) or isinstance(node, ast.Delete)
 
 
-def data(kind: str, fact: Fact | None = None, **more: Any) -> Run:
+def data(kind: str, fact: Fact | None = None, **fields: Any) -> Run:
     """A made-up run that reads a data file of which one thing was measured; of a kind of "" nothing was."""
-    told = {**(fact or {}), **more}
-    name = next((told[key] for key in ("second", "file", "folder", "table") if key in told), "a.csv")
-    measured = {kind: [told]} if kind else {}
+    entry = {**(fact or {}), **fields}
+    name = next((entry[key] for key in ("second", "file", "folder", "table") if key in entry), "a.csv")
+    measured = {kind: [entry]} if kind else {}
     return run({}, facts={"data_files": [{"name": name, "line": "train.py:4"}], **measured})

@@ -12,21 +12,21 @@ def file_columns_useless(case: Case) -> Detected:
     A sign: they add nothing, and a constant column divided by its standard deviation is a division by zero.
     """
     columns = listed(case, "data_columns")
-    constant = [one for one in columns if number(one, "constant") is not None]
-    copied = [one for one in columns if word(one, "copy_of")]
+    constant = [column for column in columns if number(column, "constant") is not None]
+    copied = [column for column in columns if word(column, "copy_of")]
     if not constant and not copied:
         return None
-    one = (constant or copied)[0]
-    phrase, places = reading(case, word(one, "table"))
-    what = (
-        f"the column {word(one, 'column')} is {text(number(one, 'constant') or 0.0)} in every row"
+    column = (constant or copied)[0]
+    phrase, places = reading(case, word(column, "table"))
+    description = (
+        f"the column {word(column, 'column')} is {text(number(column, 'constant') or 0.0)} in every row"
         if constant
-        else f"the column {word(one, 'column')} holds 0 values that differ from {word(one, 'copy_of')}"
+        else f"the column {word(column, 'column')} holds 0 values that differ from {word(column, 'copy_of')}"
     )
-    more = len(constant) + len(copied) - 1
-    also = f"; {more} more are constant or copies" if more else ""
+    further = len(constant) + len(copied) - 1
+    also = f"; {further} more are constant or copies" if further else ""
     return Finding(
-        f"{word(one, 'table')}: {what}{also}{phrase}.",
+        f"{word(column, 'table')}: {description}{also}{phrase}.",
         numbers={"constant": len(constant), "copies": len(copied)},
         places=places,
     )
@@ -52,31 +52,27 @@ def file_column_tells_all(
     mistakes: a task that one honest measurement decides.
     """
     for target in listed(case, "data_targets"):
-        alone, others, z = (number(target, key) for key in ("alone", "without", "without_z"))
-        if alone is None or others is None or z is None or alone < score_alone or target.get("alone_renames"):
+        alone, joint, z = (number(target, key) for key in ("alone", "without", "without_z"))
+        if alone is None or joint is None or z is None or alone < score_alone or target.get("alone_renames"):
             continue
-        lacking, gaps = 1 - others, target.get("alone_by_gaps") is True
+        lacking, gaps = 1 - joint, target.get("alone_by_gaps") is True
         if lacking < min_errors or lacking < error_ratio * (1 - alone) or (z < z_score and not gaps):
             continue
         table, column = word(target, "table"), word(target, "alone_column")
-        columns = next(
-            (f.get("columns") for f in listed(case, "data_tables") if f.get("table") == table), None
-        )
-        known = [str(one) for one in columns] if isinstance(columns, list) else []
-        if not is_used(case.script, column, [one for one in known if one != column]):
+        if not is_used(case.script, column, _siblings(case, column, table)):
             continue
         phrase, places = reading(case, table)
-        how = (
+        claim = (
             f"the column {column} is filled in for one answer and empty for the other: that alone predicts"
             if gaps
             else f"the column {column} alone predicts"
         )
         return Finding(
-            f"{table}: {how} {percent(alone)} of {word(target, 'column')}; all other columns together "
-            f"{percent(others)}: it holds the answer{phrase}.",
+            f"{table}: {claim} {percent(alone)} of {word(target, 'column')}; all other columns together "
+            f"{percent(joint)}: it holds the answer{phrase}.",
             symptom="silent_defect",
             severity="high" if gaps else "medium",
-            numbers={"alone": alone, "without": others, "column": column, "file": table},
+            numbers={"alone": alone, "without": joint, "column": column, "file": table},
             places=places,
         )
     return None
@@ -89,18 +85,18 @@ def file_outliers(case: Case) -> Detected:
     A sign: a slip of the pen, a broken sensor, or a rare true value; long tails (prices, counts) are not
     meant.
     """
-    found = [one for one in listed(case, "data_columns") if number(one, "outliers")]
-    if not found:
+    columns = [column for column in listed(case, "data_columns") if number(column, "outliers")]
+    if not columns:
         return None
-    one = found[0]
-    table, name = word(one, "table"), word(one, "column")
-    count, value, row = (number(one, key) or 0.0 for key in ("outliers", "outlier", "outlier_row"))
-    low, high = (number(one, key) or 0.0 for key in ("usual_low", "usual_high"))
+    column = columns[0]
+    table, name = word(column, "table"), word(column, "column")
+    count, value, row = (number(column, key) or 0.0 for key in ("outliers", "outlier", "outlier_row"))
+    low, high = (number(column, key) or 0.0 for key in ("usual_low", "usual_high"))
     phrase, places = reading(case, table)
-    more = f"; {len(found) - 1} more columns have some" if len(found) > 1 else ""
+    suffix = f"; {len(columns) - 1} more columns have some" if len(columns) > 1 else ""
     return Finding(
         f"{table}: the column {name} is between {text(low)} and {text(high)} in nearly all rows and holds "
-        f"{text(value)} in row {round(row):,} ({rows(round(count))} like it{more}){phrase}.",
+        f"{text(value)} in row {round(row):,} ({rows(round(count))} like it{suffix}){phrase}.",
         numbers={"outlier": value, "rows": count},
         places=places,
     )
@@ -121,7 +117,7 @@ def file_sentinels(case: Case, *, min_count: int = 3, low_share: float = 0.0005)
         if value is None or count is None or total is None or count < min_count:
             continue
         name, table = word(column, "column"), word(column, "table")
-        if names_value(case.script, value) or not is_used(case.script, name, _others(case, name, table)):
+        if names_value(case.script, value) or not is_used(case.script, name, _siblings(case, name, table)):
             continue
         phrase, places = reading(case, table)
         low, high, first = (number(column, key) or 0.0 for key in ("low", "high", "first_row"))
@@ -139,9 +135,9 @@ def file_sentinels(case: Case, *, min_count: int = 3, low_share: float = 0.0005)
     return None
 
 
-def _others(case: Case, name: str, table: str) -> list[str]:
+def _siblings(case: Case, name: str, table: str) -> list[str]:
     columns = next((f.get("columns") for f in listed(case, "data_tables") if f.get("table") == table), None)
-    return [str(one) for one in columns if one != name] if isinstance(columns, list) else []
+    return [str(column) for column in columns if column != name] if isinstance(columns, list) else []
 
 
 def cases() -> Cases:

@@ -57,7 +57,7 @@ def _whole(case: Case, target: Fact, least: float) -> Finding | None:
     )
 
 
-def _block(case: Case, target: Fact, least: float, left: float, min_score: float) -> Finding | None:
+def _block(case: Case, target: Fact, least: float, remaining: float, min_score: float) -> Finding | None:
     first, last, z = (number(target, key) for key in ("block_first", "block_last", "block_z"))
     inside, elsewhere, chance = (number(target, f"block_{key}") for key in ("score", "elsewhere", "chance"))
     if first is None or last is None or z is None or inside is None or elsewhere is None or chance is None:
@@ -65,7 +65,7 @@ def _block(case: Case, target: Fact, least: float, left: float, min_score: float
     if z < least or elsewhere - chance < min_score:
         return None
     shift = number(target, "block_shift")
-    if shift is None and inside - chance > left * (elsewhere - chance):
+    if shift is None and inside - chance > remaining * (elsewhere - chance):
         return None
     table = word(target, "table")
     phrase, places = reading(case, table)
@@ -97,9 +97,9 @@ def _facts(**target: Any) -> dict[str, Any]:
     return {"data_files": [{"name": "a.npz"}], "data_targets": [{"table": "a.npz:X", **target}]}
 
 
-def _block_facts(inside: float, z: float, **more: Any) -> dict[str, Any]:
+def _block_facts(inside: float, z: float, **fields: Any) -> dict[str, Any]:
     block = {"block_first": 1100, "block_last": 1890, "block_z": z, "block_score": inside}
-    return _facts(**block, block_elsewhere=0.8, block_chance=0.34, **more)
+    return _facts(**block, block_elsewhere=0.8, block_chance=0.34, **fields)
 
 
 def fires() -> Runs:

@@ -113,21 +113,21 @@ def file_noise_in_group(
     Silent where a group is merely harder, or has other classes: only rows that the model is sure of count.
     """
     for target in listed(case, "data_targets"):
-        inside, others, z = (number(target, key) for key in ("group_wrong", "others_wrong", "group_z"))
-        if inside is None or others is None or z is None:
+        inside, elsewhere, z = (number(target, key) for key in ("group_wrong", "others_wrong", "group_z"))
+        if inside is None or elsewhere is None or z is None:
             continue
-        if inside < min_share or inside < times_others * others or z < z_score:
+        if inside < min_share or inside < times_others * elsewhere or z < z_score:
             continue
         table, column, value = (word(target, key) for key in ("table", "group_column", "group"))
         phrase, places = reading(case, table)
         swapped = word(target, "group_swapped")
-        how = f": {swapped}" if swapped else ""
+        swap = f": {swapped}" if swapped else ""
         return Finding(
             f"{table}: where {column} is {value} ({rows(round(number(target, 'group_rows') or 0.0))}), "
-            f"{percent(inside)} of the labels contradict what a small model is sure of{how}; of all others "
-            f"{percent(others)}: the labels of this group are not to be trusted{phrase}.",
+            f"{percent(inside)} of the labels contradict what a small model is sure of{swap}; of all others "
+            f"{percent(elsewhere)}: the labels of this group are not to be trusted{phrase}.",
             symptom="silent_defect",
-            numbers={"noise": inside, "others": others, "column": column, "group": value, "file": table},
+            numbers={"noise": inside, "others": elsewhere, "column": column, "group": value, "file": table},
             places=places,
         )
     return None

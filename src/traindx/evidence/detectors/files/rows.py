@@ -18,19 +18,19 @@ def file_rows_repeated(
     puts the same row on both sides. Of low severity, since some data are repeated on purpose; of medium
     where an id says that it is the same row, from {medium_share:%} on.
     """
-    for one in listed(case, "data_repeats"):
-        total, count = number(one, "rows") or 1.0, number(one, "repeated") or 0.0
+    for repeat in listed(case, "data_repeats"):
+        total, count = number(repeat, "rows") or 1.0, number(repeat, "repeated") or 0.0
         if count < min_rows or count / total < min_share:
             continue
-        table = word(one, "table")
+        table = word(repeat, "table")
         phrase, places = reading(case, table)
-        pairs = one.get("repeated_rows")
+        pairs = repeat.get("repeated_rows")
         example = f" (row {pairs[0][1]} is row {pairs[0][0]})" if isinstance(pairs, list) and pairs else ""
         return Finding(
             f"{table}: {round(count):,} rows ({percent(count / total)}) repeat an earlier one{example}: a "
             f"split drawn from it has the same rows on both sides{phrase}.",
             symptom="silent_defect",
-            severity="medium" if one.get("named") and count / total >= medium_share else "low",
+            severity="medium" if repeat.get("named") and count / total >= medium_share else "low",
             numbers={"share": count / total, "rows": count, "file": table},
             places=places,
         )
@@ -74,10 +74,10 @@ def file_rows_shared(
 
 
 def _example(pair: Any) -> str:
-    found = pair.get("shared_rows")
-    if not isinstance(found, list) or not found or not isinstance(found[0], list) or len(found[0]) != 2:
+    shared = pair.get("shared_rows")
+    if not isinstance(shared, list) or not shared or not isinstance(shared[0], list) or len(shared[0]) != 2:
         return ""
-    return f" (row {found[0][1]} is row {found[0][0]} there)"
+    return f" (row {shared[0][1]} is row {shared[0][0]} there)"
 
 
 @Detector("Ids of one file in the other", needs=NEEDS, family="rows_in_two_files")
@@ -98,20 +98,20 @@ def file_identities_shared(
         share, count = number(pair, "id_share") or 0.0, number(pair, "id_rows") or 0.0
         if share < min_share or count < min_rows:
             continue
-        says, each = number(pair, "id_says") or 0.0, number(pair, "id_group_rows") or 1.0
+        agreement, group_size = number(pair, "id_says") or 0.0, number(pair, "id_group_rows") or 1.0
         first, second, name = word(pair, "first"), word(pair, "second"), word(pair, "id_column")
-        harmful = fits(pair) and (says >= min_says or each <= single)
+        harmful = fits(pair) and (agreement >= min_says or group_size <= single)
         phrase, places = reading(case, second)
         why = (
-            f", and other rows of the same {name} say {percent(says)} of the target: they were seen"
-            if says >= min_says
+            f", and other rows of the same {name} say {percent(agreement)} of the target: they were seen"
+            if agreement >= min_says
             else ": the same things are in both"
         )
         return Finding(
             f"{percent(share)} of the rows of {second} ({round(count):,}) have a {name} that {first} has "
             f"too, such as {word(pair, 'id_example')}{why}{phrase}.",
             symptom="silent_defect" if harmful else None,
-            severity="high" if says >= min_says else "medium",
+            severity="high" if agreement >= min_says else "medium",
             numbers={"share": share, "rows": count, "column": name},
             places=places,
         )

@@ -13,7 +13,7 @@ from traindx.evidence.detector import (
     word,
     words,
 )
-from traindx.evidence.detectors._number_text import percent, text
+from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors.files._facts import NEEDS, data, listed, reading, suspects
 
 _HANDLING = ("fillna", "dropna", "isnan", "isfinite", "nan_to_num", "nanmean", "isna", "notna", "interpolate")
@@ -30,37 +30,35 @@ def file_values_missing(case: Case, *, min_odd: int = 5) -> Detected:
     cells of other text are worth knowing. A target that is missing is a defect where the script has no word
     for filling or dropping.
     """
-    found = [
-        one for one in listed(case, "data_columns") if number(one, "missing") or number(one, "odd_cells")
-    ]
-    if not found:
+    columns = [c for c in listed(case, "data_columns") if number(c, "missing") or number(c, "odd_cells")]
+    if not columns:
         return None
-    worst = max(found, key=lambda one: (number(one, "missing") or 0.0) / (number(one, "of") or 1.0))
+    worst = max(columns, key=lambda c: (number(c, "missing") or 0.0) / (number(c, "of") or 1.0))
     table, name = word(worst, "table"), word(worst, "column")
     missing, total = number(worst, "missing") or 0.0, number(worst, "of") or 1.0
-    targets = {(word(one, "table"), word(one, "column")) for one in listed(case, "data_targets")}
-    bad = next((one for one in found if (one.get("table"), one.get("column")) in targets), None)
+    targets = {(word(target, "table"), word(target, "column")) for target in listed(case, "data_targets")}
+    bad = next((c for c in columns if (c.get("table"), c.get("column")) in targets), None)
     phrase, places = reading(case, table)
-    more = f", {len(found)} columns in all" if len(found) > 1 else ""
+    suffix = f", {len(columns)} columns in all" if len(columns) > 1 else ""
     if missing:
         first = round(number(worst, "first_row") or 0.0)
-        what = f"the column {name} lacks {percent(missing / total)} of its values, the first in row {first}"
+        gap = f"the column {name} lacks {percent(missing / total)} of its values, the first in row {first}"
     else:
         odd = round(number(worst, "odd_cells") or 0.0)
-        what = f"the column {name} holds {odd} cells that are no numbers, such as '{word(worst, 'odd_cell')}'"
+        gap = f"the column {name} holds {odd} cells that are no numbers, such as '{word(worst, 'odd_cell')}'"
     defect = bad is not None and case.script is not None and not _handled(case)
     if defect and bad is not None:
-        what = f"the target {word(bad, 'column')} lacks {round(number(bad, 'missing') or 0.0)} values"
-    block = next((one for one in found if one.get("missing_block")), None)
+        gap = f"the target {word(bad, 'column')} lacks {round(number(bad, 'missing') or 0.0)} values"
+    block = next((c for c in columns if c.get("missing_block")), None)
     if block is not None and not defect:
         first_row, last_row = block["missing_block"]
-        what = f"rows {first_row} to {last_row} lack {word(block, 'column')} as one block"
-    odd = any((number(one, "odd_cells") or 0.0) >= min_odd for one in found)
+        gap = f"rows {first_row} to {last_row} lack {word(block, 'column')} as one block"
+    odd = any((number(c, "odd_cells") or 0.0) >= min_odd for c in columns)
     return Finding(
-        f"{table}: {what}{more}{phrase}.",
+        f"{table}: {gap}{suffix}{phrase}.",
         symptom="silent_defect" if defect or block is not None or odd else None,
         severity="medium" if defect or block is not None else "low",
-        numbers={"share": missing / total, "columns": len(found)},
+        numbers={"share": missing / total, "columns": len(columns)},
         places=places,
     )
 
@@ -115,63 +113,6 @@ def file_numbers_wrong(
     return None
 
 
-@Detector("Stored statistics are of other data", needs=NEEDS, family="stored_statistics")
-def file_statistics_wrong(case: Case, *, max_offset: float = 0.5, min_share: float = 0.05) -> Detected:
-    """Means and standard deviations that are stored in a file are not those of the training data.
-
-    Seen when a stored mean is off by more than {max_offset} standard deviations of the column, or a stored
-    deviation by that much on a logarithmic scale, for at least {min_share:%} of the columns. Inputs scaled
-    by them are not normalised.
-
-    One mean and one deviation are those of all pixels of an array. Low where a score says the model does
-    well: the statistics may be those of the data that its weights were trained on before. Silent for
-    statistics of another number of columns, and for those of images in 0 to 1 that are stored as 0 to 255.
-    """
-    for one in listed(case, "data_statistics"):
-        worst, wrong, columns = (number(one, key) for key in ("worst", "wrong", "columns"))
-        if worst is None or wrong is None or not columns or worst < max_offset or wrong / columns < min_share:
-            continue
-        name, table = word(one, "file"), word(one, "table")
-        stored, real = (
-            [number(one, f"{kind}_{what}") or 0.0 for what in ("mean", "std")] for kind in ("stored", "real")
-        )
-        phrase, places = reading(case, name)
-        return Finding(
-            f"{name}: for {word(one, 'column')} it holds mean {text(stored[0])} and standard deviation "
-            f"{text(stored[1])}; in {table} they are {text(real[0])} and {text(real[1])}. {round(wrong)} of "
-            f"{round(columns)} columns are off: these are statistics of other data{phrase}.",
-            symptom="silent_defect",
-            severity="low" if case.level.good else "high",
-            numbers={"worst": worst, "columns": wrong, "file": name},
-            places=places,
-        )
-    return None
-
-
-@Detector("A damaged checkpoint is loaded", needs=NEEDS, family="checkpoint_in_file")
-def file_checkpoint_damaged(case: Case) -> Detected:
-    """A checkpoint that the training loads is damaged: layers of zeros, NaN, units without weights.
-
-    Seen when `traindx check` on the file finds NaN, weights of zero, units without weights or alike, or
-    weights that exploded. The training goes on from them without a word, and ends worse than from the file
-    as it was meant to be.
-
-    Silent about checkpoints that the training wrote itself, and about files that hold code. Known mistakes:
-    a model that was pruned on purpose.
-    """
-    for one in listed(case, "data_checkpoints"):
-        name = word(one, "file")
-        phrase, places = reading(case, name)
-        return Finding(
-            f"{name}: {word(one, 'text').rstrip('.')}{phrase}.",
-            symptom="silent_defect",
-            severity="high" if word(one, "severity") in ("high", "critical") else "medium",
-            numbers={"file": name},
-            places=places,
-        )
-    return None
-
-
 @Detector("Broken images", needs=NEEDS, family="odd_values_in_file")
 def file_images_broken(case: Case, *, min_flat: float = 0.02, min_other: float = 0.05) -> Detected:
     """Images of a folder cannot be decoded, or are of one colour throughout.
@@ -179,26 +120,26 @@ def file_images_broken(case: Case, *, min_flat: float = 0.02, min_other: float =
     Seen for any file that cannot be decoded, and when {min_flat:%} of the images or more are of a single
     colour: what a failed download or conversion leaves. One colour alone, in fewer, is a sign.
     """
-    for one in listed(case, "data_images"):
-        total = number(one, "measured") or 1.0
-        broken, flat = number(one, "broken") or 0.0, number(one, "flat") or 0.0
+    for fact in listed(case, "data_images"):
+        total = number(fact, "measured") or 1.0
+        broken, flat = number(fact, "broken") or 0.0, number(fact, "flat") or 0.0
         if not broken and not flat:
-            modes = _modes(one)
+            modes = _modes(fact)
             if len(modes) > 1 and sorted(modes.values())[-2] / total >= min_other:
                 kinds = ", ".join(f"{count:,} {mode}" for mode, count in modes.items())
                 return Finding(
-                    f"{word(one, 'folder')}: its images have different channels ({kinds}): a batch of them "
+                    f"{word(fact, 'folder')}: its images have different channels ({kinds}): a batch of them "
                     "fails, or colours are lost, unless each is converted.",
                     symptom="silent_defect",
                     severity="low",
                 )
             continue
-        folder = word(one, "folder")
-        listed_files = words(one, "broken_files" if broken else "flat_files")
-        what = "cannot be decoded" if broken else "are of one colour throughout"
+        folder = word(fact, "folder")
+        listed_files = words(fact, "broken_files" if broken else "flat_files")
+        flaw = "cannot be decoded" if broken else "are of one colour throughout"
         count = broken or flat
         return Finding(
-            f"{folder}: {round(count):,} of {round(total):,} images {what}, such as "
+            f"{folder}: {round(count):,} of {round(total):,} images {flaw}, such as "
             f"{listed_files[0] if listed_files else ''}.",
             symptom="silent_defect" if broken or flat / total >= min_flat else None,
             numbers={"broken": broken, "flat": flat, "share": count / total, "text": percent(count / total)},
@@ -206,84 +147,17 @@ def file_images_broken(case: Case, *, min_flat: float = 0.02, min_other: float =
     return None
 
 
-def _modes(one: Fact) -> dict[str, int]:
+def _modes(fact: Fact) -> dict[str, int]:
     """How many images have which channels, as far as they were counted."""
-    found: dict[str, int] = {}
-    sizes = one.get("sizes")
+    modes: dict[str, int] = {}
+    sizes = fact.get("sizes")
     for kind, count in sizes.items() if isinstance(sizes, dict) else ():
         mode = str(kind).rpartition(" ")[2]
-        found[mode] = found.get(mode, 0) + int(count)
-    return found
-
-
-@Detector("A vocabulary whose numbers slipped", needs=NEEDS, family="vocabulary_slipped")
-def file_vocabulary_slipped(case: Case) -> Detected:
-    """A stored vocabulary skips a number and uses another twice: words look up rows of others.
-
-    Seen when up to three numbers belong to no word and as few to two words. An edit by hand or a merge that
-    inserts a word moves all words behind it, while the table of vectors stays as it was.
-
-    Silent for vocabularies that only have gaps (words that were left out), or only share numbers.
-    """
-    for one in listed(case, "data_vocabularies"):
-        gap, twice = number(one, "gap"), number(one, "twice")
-        if gap is None or twice is None:
-            continue
-        name = word(one, "file")
-        phrase, places = reading(case, name)
-        both = " and ".join(f"`{word}`" for word in words(one, "named"))
-        return Finding(
-            f"{name}: no word has the number {round(gap)}, and two have {round(twice)} ({both}): the "
-            f"{round(number(one, 'behind') or 0):,} words behind the gap look up the rows of others{phrase}.",
-            symptom="silent_defect",
-            severity="high",
-            numbers={"gap": gap, "file": name},
-            places=places,
-        )
-    return None
-
-
-@Detector("A vocabulary of other texts", needs=NEEDS, family="vocabulary_misses")
-def file_vocabulary_misses(case: Case, *, min_known: float = 0.75) -> Detected:
-    """A stored vocabulary does not know the words of the data: it was made of other texts.
-
-    Seen when, by the way of cutting texts that suits it best, it knows less than {min_known:%} of the words.
-    The rest reaches the model as one token for "unknown".
-
-    Silent for vocabularies of word pieces, which know everything in parts.
-    """
-    for one in listed(case, "data_vocabularies"):
-        known = number(one, "known")
-        if known is None or known >= min_known:
-            continue
-        name, table = word(one, "file"), word(one, "table")
-        phrase, places = reading(case, name)
-        examples = ", ".join(words(one, "examples")[:3])
-        return Finding(
-            f"{name} knows {percent(known)} of the words of {table} (not: {examples}): most of a text "
-            f"reaches the model as unknown{phrase}.",
-            symptom="silent_defect",
-            severity="high" if known < 0.5 else "medium",
-            numbers={"known": known, "file": name},
-            places=places,
-        )
-    return None
+        modes[mode] = modes.get(mode, 0) + int(count)
+    return modes
 
 
 def cases() -> Cases:
-    slipped = {"file": "vocab.json", "gap": 120, "twice": 1, "named": ["<unk>", "zoo"], "behind": 2881}
-    yield from file_vocabulary_slipped.fires(data("data_vocabularies", slipped))
-    whole = {"file": "vocab.json", "table": "t.csv", "known": 0.99}
-    yield from file_vocabulary_slipped.silent(data("data_vocabularies", whole), data(""))
-    empty = {
-        "file": "encoder.pt",
-        "text": "88 % of the units have no weights.",
-        "severity": "medium",
-    }
-    yield from file_checkpoint_damaged.fires(data("data_checkpoints", empty))
-    yield from file_checkpoint_damaged.silent(
-        data(""), data("data_columns", {"table": "a.csv", "column": "b"})
-    )
     age = {"table": "a.csv", "column": "age"}
     yield from file_values_missing.fires(
         data("data_columns", age, missing=12, of=400, first_row=3),
@@ -300,19 +174,9 @@ def cases() -> Cases:
         data("data_targets", price, far=30, far_between=60),
         data("data_targets", price, far=60, far_between=4, far_clear=0.2),
     )
-    stored = {"file": "stats.json", "table": "x.npy", "columns": 10, "column": "x[5]", "stored_mean": 94.6}
-    stored |= {"stored_std": 41.0, "real_mean": -50.8, "real_std": 29.1}
-    yield from file_statistics_wrong.fires(data("data_statistics", stored, worst=5.0, wrong=9))
-    yield from file_statistics_wrong.silent(
-        data("data_statistics", stored, worst=0.01, wrong=0),
-        data("data_statistics", stored, worst=0.4, wrong=1),
-    )
     images = {"folder": "images", "measured": 400, "broken": 0, "flat": 0}
     images |= {"broken_files": ["a/3.png: UnidentifiedImageError"], "flat_files": ["a/4.png"]}
     yield from file_images_broken.fires(
         data("data_images", images, broken=3), data("data_images", images, flat=30)
     )
     yield from file_images_broken.silent(data("data_images", images), data(""))
-    words = {"file": "vocab.json", "table": "reviews.tsv", "examples": ["the", "good"]}
-    yield from file_vocabulary_misses.fires(data("data_vocabularies", words, known=0.3))
-    yield from file_vocabulary_misses.silent(data("data_vocabularies", words, known=0.97), data(""))

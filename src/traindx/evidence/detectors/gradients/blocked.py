@@ -1,4 +1,4 @@
-"""Gradients that do not reach the weights, or stay from the step before."""
+"""Gradients that do not reach the weights."""
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from traindx.evidence.detector import (
     Run,
     Skipped,
 )
-from traindx.evidence.detectors._layers import chain, fades, model, settled, shown, typical_gradients
-from traindx.evidence.detectors._number_text import text, times, where
+from traindx.evidence.detectors._layers import chain, fades, model, quoted, settled, typical_gradients
+from traindx.evidence.detectors._number_text import text, where
 from traindx.evidence.detectors.numerics.scaling import half_precision
 from traindx.evidence.inside import number, words
 from traindx.testing.sketch import decay, noisy, run
@@ -43,31 +43,31 @@ def gradients_cut(
     layers, which have no gradient. Known mistakes: a model of which the first part is not used on purpose
     but left in the optimizer.
     """
-    curves = chain(case, "grad_norm", looks=min_samples)
+    curves = chain(case, "grad_norm", least=min_samples)
     if len(curves) < 2:
         return Skipped(f"{min_samples} samples of the gradients of at least 2 layers")
-    silent_ones: list[str] = []
+    silent: list[str] = []
     for name, curve in curves.items():
         if settled(curve).any():
             break
-        silent_ones.append(name)
-    if not silent_ones:
+        silent.append(name)
+    if not silent:
         return None
-    alive = [name for name in curves if name not in silent_ones]
+    alive = [name for name in curves if name not in silent]
     if not alive or fades(
         typical_gradients(case, curves), ratio=fade_ratio, order=rank_correlation, layers=min_layers
     ):
         return None  # gradients_none, layer_gradients_fade
-    seen = len(curves[silent_ones[0]])
-    phrase = f"Gradients of {shown(silent_ones)} are exactly 0 in all {seen} looks"
+    samples = len(curves[silent[0]])
+    phrase = f"Gradients of {quoted(silent)} are exactly 0 in all {samples} looks"
     return Finding(
         text=f"{phrase}: the chain breaks before `{alive[0]}`.",
         symptom="vanishing_gradients",
         severity="high",
-        step=float(curves[silent_ones[0]].x[0]),
-        series=curves[silent_ones[-1]].name,
-        numbers={"layers": len(silent_ones), "layers_all": len(curves)},
-        places=(Place(layer=silent_ones[-1]), *(Place(layer=name) for name in alive[:1])),
+        step=float(curves[silent[0]].x[0]),
+        series=curves[silent[-1]].name,
+        numbers={"layers": len(silent), "layers_all": len(curves)},
+        places=(Place(layer=silent[-1]), *(Place(layer=name) for name in alive[:1])),
     )
 
 
@@ -84,83 +84,23 @@ def layers_stay_zero(case: Case, *, min_samples: int = 3) -> Detected:
     Silent where only one of the two is zero: a head or branch that begins at zero moves at its first step.
     """
     norms, gradients = (case.inside.layers(name) for name in ("weight_norm", "grad_norm"))
-    both = [name for name in norms if name in gradients and len(gradients[name]) >= min_samples]
-    if len(both) < 2:
+    names = [name for name in norms if name in gradients and len(gradients[name]) >= min_samples]
+    if len(names) < 2:
         return Skipped(f"{min_samples} samples of the weights and gradients of at least 2 layers")
-    moves = any(gradients[name].y.any() for name in both)
-    zero = [name for name in both if not norms[name].y.any() and not gradients[name].y.any()]
+    moves = any(gradients[name].y.any() for name in names)
+    zero = [name for name in names if not norms[name].y.any() and not gradients[name].y.any()]
     if not zero or not moves:
         return None
     return Finding(
-        f"The weights and the gradients of {shown(zero)} are exactly 0 in all {len(gradients[zero[0]])} "
+        f"The weights and the gradients of {quoted(zero)} are exactly 0 in all {len(gradients[zero[0]])} "
         "samples: nothing moves them.",
         symptom="silent_defect",
         severity="high",
         step=float(gradients[zero[0]].x[0]),
         series=gradients[zero[0]].name,
-        numbers={"layers": len(zero), "layers_all": len(both)},
+        numbers={"layers": len(zero), "layers_all": len(names)},
         places=(Place(layer=zero[0]),),
     )
-
-
-@Detector(
-    "Gradients are not zeroed",
-    needs=("recording", "grad_norm/*"),
-    family="stale_gradients",
-    explains=("grad_explodes", "grad_norm_grows"),
-)
-def gradients_not_zeroed(case: Case, *, min_samples: int = 2, norm_growth: float = 2.0) -> Detected:
-    """Gradients of the step before were still there when backward began.
-
-    The recorder looks at `.grad` right before the first `backward` of a step. After a step they must be
-    gone: what is left is added to the new ones, and every step then follows the sum of all gradients so far.
-    Accumulation over several batches is no such case: it clears them after the step.
-
-    Silent when several optimizers share the work, when nothing was looked at after the first step, and where
-    the training has no optimizer of its own. Known mistakes: code that keeps a part of the old gradients on
-    purpose.
-    """
-    taken = max((len(curve) for curve in case.inside.layers("grad_norm").values()), default=0)
-    left = case.inside.events("stale_gradients")
-    if not left:
-        alone = len(case.inside.optimizers) == 1
-        return (
-            None if alone and taken >= min_samples else Skipped("samples of gradients after the first step")
-        )
-    first = left[0]
-    norm = first.data.get("norm")
-    size = f" (norm {text(float(norm))})" if isinstance(norm, int | float) else ""
-    at = f" of step {first.step + 1:g}" if first.step is not None else ""
-    grown = _growth(case)
-    grows = (
-        f" Their norm grows {times(grown)} from the first steps to its highest."
-        if grown > norm_growth
-        else ""
-    )
-    sentence = (
-        f"Gradients of 1 step before were still there{size} when backward{at} began: nobody zeroes "
-        f"them, each step takes the sum of all so far.{grows}"
-    )
-    return Finding(
-        sentence, "silent_defect", "high", first.step, series="grad_norm", numbers={"growth": grown}
-    )
-
-
-def _growth(case: Case) -> float:
-    norms = case.grad_norm
-    if norms is None or len(norms) < 8 or norms.y[0] <= 0:
-        return 1.0
-    return float(np.quantile(norms.y, 0.95) / norms.y[0])
-
-
-def _looked(events: tuple[Event, ...], optimizers: int = 1) -> Run:
-    held = [{"class": "SGD", "groups": [{"lr": 0.1}]}] * optimizers
-    series: dict[str, list[float]] = {
-        "loss": [1.0] * 20,
-        "grad_norm": [float(norm) for norm in range(1, 21)],
-        "grad_norm/0": [1.0, 2.0, 3.0],
-    }
-    return run(series, events=events, facts={"optimizers": held})
 
 
 @Detector("No gradient at all", needs=("recording|grad_norm",), family="untrained")
@@ -181,13 +121,13 @@ def no_gradient_at_all(case: Case, *, doubtful_strength: float = 0.6, min_points
         return _logged_zero(case, min_points)
     if not case.inside.optimizers or (case.run.last_step or 0) < 4:
         return Skipped("a recording of an optimizer that steps")
-    told = [event for event in case.inside.events("no_gradient") if number(event.data, "reached") == 0]
-    if not told or any((curve.y > 0).any() for curve in case.inside.layers("grad_norm").values()):
+    events = [event for event in case.inside.events("no_gradient") if number(event.data, "reached") == 0]
+    if not events or any((curve.y > 0).any() for curve in case.inside.layers("grad_norm").values()):
         return None
     norm = case.grad_norm
     if norm is not None and (norm.y > 0).any():
         return None
-    cut = bool(words(told[-1].data, "cut_off"))
+    cut = bool(words(events[-1].data, "cut_off"))
     if not cut and half_precision(case):
         return None
     reach = case.inside.fact("reach")
@@ -198,7 +138,7 @@ def no_gradient_at_all(case: Case, *, doubtful_strength: float = 0.6, min_points
         why = "backward was not called before it"
     else:
         why = "the loss on which backward is called hangs on none of them"
-    layers = words(told[-1].data, "layers")
+    layers = words(events[-1].data, "layers")
     return Finding(
         f"The optimizer steps, but no gradient is there in any of its {len(layers)} layers; {why}.",
         "silent_defect",
@@ -226,10 +166,10 @@ def _logged_zero(case: Case, min_points: int) -> Finding | Skipped | None:
     )
 
 
-def _run(reached: int, norms: list[float], held: int = 4) -> Run:
+def _run(reached: int, norms: list[float], own: int = 4) -> Run:
     data = {"layers": ["0", "2"], "cut_off": ["0.weight", "2.weight"], "reached": reached}
     event = Event("no_gradient", "no gradient reached 0, 2", 4.0, data)
-    facts = {"optimizers": [{"class": "SGD"}], "reach": {"parameters": 4, "held": held}}
+    facts = {"optimizers": [{"class": "SGD"}], "reach": {"parameters": 4, "held": own}}
     series = {"loss": noisy([1.4] * 60, 0.05), "grad_norm/0": np.array(norms)}
     return run(series, facts=facts, events=[event])
 
@@ -244,14 +184,14 @@ def gradients_cleared_before_step(case: Case) -> Detected:
 
     A sign beside no_gradient_at_all, which is the trouble itself. Silent when gradients reach the step.
     """
-    found = no_gradient_at_all.detect(case)
-    if not isinstance(found, Finding):
-        return found if isinstance(found, Skipped) else None
-    if found.numbers.get("cleared") != "true":
+    finding = no_gradient_at_all.detect(case)
+    if not isinstance(finding, Finding):
+        return finding if isinstance(finding, Skipped) else None
+    if finding.numbers.get("cleared") != "true":
         return None
     steps = case.run.last_step or 0.0
     words = f"zero_grad() is called between backward() and step(), for {steps:,.0f} steps."
-    return Finding(words, None, "low", found.step)
+    return Finding(words, None, "low", finding.step)
 
 
 @Detector("Stands without a gradient", family="gradient_size", guards=("surrogate",))
@@ -305,28 +245,24 @@ def cases() -> Cases:
     )
     died = {"grad_norm/0": [0.4] + [0.0] * 6, "grad_norm/2": [0.1] * 7}
     yield from gradients_cut.fires(run({"loss": [1.6] * 30, **died}, facts=model([[32, 8], [4, 32]])))
-    held = {
+    warming_up = {
         "grad_norm/0": [0.0, 1e-4, 0.1, 0.1],
         "grad_norm/2": [0.0, 1e-3, 0.2, 0.2],
         "grad_norm/4": [0.3] * 4,
     }
     yield from gradients_cut.silent(
-        run({"loss": decay(30, 2.0, 0.1), **held}, facts=model([[32, 8], [32, 32], [4, 32]]))
+        run({"loss": decay(30, 2.0, 0.1), **warming_up}, facts=model([[32, 8], [32, 32], [4, 32]]))
     )
     expert = {"grad_norm/0": [0.3] * 4, "grad_norm/2": [0.0] * 4, "grad_norm/4": [0.3] * 4}
     yield from gradients_cut.silent(
         run({"loss": decay(30, 2.0, 0.1), **expert}, facts=model([[32, 8], [32, 32], [4, 32]]))
     )
-    yield from gradients_not_zeroed.fires(
-        _looked((Event("stale_gradients", "still there", 1.0, {"norm": 0.7}),))
-    )
-    yield from gradients_not_zeroed.silent(_looked(()), _looked((), optimizers=2))
     yield from no_gradient_at_all.fires(_run(0, [0.0, 0.0, 0.0]))
-    yield from no_gradient_at_all.fires(_run(0, [], held=0))
+    yield from no_gradient_at_all.fires(_run(0, [], own=0))
     yield from no_gradient_at_all.fires(run({"grad_norm": [0.0] * 30, "loss": noisy([2.3] * 30, 0.01)}))
     yield from no_gradient_at_all.silent(_run(2, [0.0, 0.0, 0.0]), _run(0, [0.0, 0.1, 0.2]))
     yield from gradients_cleared_before_step.fires(_run(0, [0.0, 0.0, 0.0]))
-    yield from gradients_cleared_before_step.silent(_run(0, [], held=0), _run(2, [0.0, 0.0, 0.0]))
+    yield from gradients_cleared_before_step.silent(_run(0, [], own=0), _run(2, [0.0, 0.0, 0.0]))
     flat = noisy([*np.linspace(2.3, 1.4, 30), *[1.4] * 120], 0.01)
     yield from plateau_without_gradient.fires(
         run({"loss": flat, "grad_norm": noisy([*np.linspace(1.0, 0.002, 30), *[0.002] * 120], 0.2)})

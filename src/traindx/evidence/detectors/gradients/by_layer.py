@@ -38,7 +38,7 @@ def layer_gradients_fade(
     first sample is left out, in which zero-initialised parts let nothing through.
     Known mistakes: layers that are defined in another order than they are called in.
     """
-    curves = chain(case, "grad_norm", looks=min_samples)
+    curves = chain(case, "grad_norm", least=min_samples)
     if len(curves) < min_layers:
         return Skipped(f"{min_samples} samples of the gradients of at least {min_layers} layers in a row")
     values = typical_gradients(case, curves)
@@ -47,16 +47,16 @@ def layer_gradients_fade(
     above = values[values > 0]
     early, late = ends_of(above)
     first, last = next(iter(curves)), list(curves)[-1]
-    each = (late / early) ** (1.0 / max(1, above.size - max(1, above.size // 3)))
+    per_layer = (late / early) ** (1.0 / max(1, above.size - max(1, above.size // 3)))
     return Finding(
         text=f"Gradients fade towards the input: a weight of the first layers gets {times(late / early)} "
         f"less gradient than one of the last ({text(early)} against {text(late)} over {len(curves)} layers, "
-        f"about {times(each)} less per layer).",
+        f"about {times(per_layer)} less per layer).",
         symptom="vanishing_gradients",
         step=float(curves[first].x[0]),
         series=curves[first].name,
         strength=strength(late / early, 1 / fade_ratio, 1e6),
-        numbers={"gradient_ratio": early / late, "layers": len(curves), "per_layer": each},
+        numbers={"gradient_ratio": early / late, "layers": len(curves), "per_layer": per_layer},
         places=(Place(layer=first), Place(layer=last)),
     )
 
@@ -87,10 +87,10 @@ def layer_gradients_surge(
     convolution that sees many places sums more gradients than the small ones after it; that stays far under
     the limit.
     """
-    curves = chain(case, "grad_norm", looks=1)
+    curves = chain(case, "grad_norm", least=1)
     if len(curves) < min_layers:
         return Skipped(f"a sample of the gradients of at least {min_layers} layers in a row")
-    elements = {one.name: one.elements for one in matrices(case)}
+    elements = {matrix.name: matrix.elements for matrix in matrices(case)}
     sizes = [float(np.median(curve.y[:3])) / elements[name] ** 0.5 for name, curve in curves.items()]
     values = np.array(sizes)
     early, late = ends_of(values)

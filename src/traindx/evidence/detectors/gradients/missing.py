@@ -31,7 +31,7 @@ def gradients_none(case: Case, loss: Curve | None = None, *, min_samples: int = 
     Silent when any layer has one.
     Known mistakes: a loss that is exactly 0 because all is learned.
     """
-    curves = chain(case, "grad_norm", looks=min_samples)
+    curves = chain(case, "grad_norm", least=min_samples)
     if not curves:
         return Skipped(f"{min_samples} samples of the gradients of a layer")
     if any(settled(curve).any() for curve in curves.values()):
@@ -68,19 +68,19 @@ def parameters_without_gradient(
     """
     if (case.run.last_step or 0) < 4:
         return Skipped("a recording of at least 4 steps")
-    told = [event for event in case.inside.events("no_gradient") if number(event.data, "reached")]
-    if not told:
+    events = [event for event in case.inside.events("no_gradient") if number(event.data, "reached")]
+    if not events:
         return None
-    cut = {name.rpartition(".")[0] for name in words(told[-1].data, "cut_off")}
+    cut = {name.rpartition(".")[0] for name in words(events[-1].data, "cut_off")}
     curves = case.inside.layers("grad_norm")
     layers = [
         name
-        for name in words(told[-1].data, "layers")
+        for name in words(events[-1].data, "layers")
         if name in cut and not (name in curves and (curves[name].y > 0).any())
     ]
     if not layers:
         return None
-    sizes = {str(one.get("name")): number(one, "parameters") or 0.0 for one in case.inside.layer_list}
+    sizes = {str(layer.get("name")): number(layer, "parameters") or 0.0 for layer in case.inside.layer_list}
     whole = sum(sizes.values())
     part = sum(sizes.get(name, 0.0) for name in layers) / whole if whole else 0.0
     order = [name for name in sizes if sizes[name] > 0]
@@ -104,12 +104,12 @@ def parameters_without_gradient(
 
 
 def _run(cut: list[str], norms: dict[str, list[float]] | None = None, *, none: bool = True) -> Run:
-    named = [
+    layers = [
         {"name": name, "type": "Linear", "parameters": 1000} for name in ("enc.0", "enc.2", "head", "aux")
     ]
-    named[3]["parameters"] = 20
+    layers[3]["parameters"] = 20
     data = {"layers": cut, "cut_off": [f"{name}.weight" for name in cut] if none else [], "reached": 2}
-    facts = {"optimizers": [{"class": "Adam"}], "models": [{"parameters": 3020, "layer_list": named}]}
+    facts = {"optimizers": [{"class": "Adam"}], "models": [{"parameters": 3020, "layer_list": layers}]}
     series = {f"grad_norm/{name}": values for name, values in (norms or {}).items()}
     event = Event("no_gradient", "no gradient reached", 4.0, data)
     return run({"loss": decay(60, 2.0, 1.0), **series}, facts=facts, events=[event])

@@ -133,8 +133,8 @@ def grad_vanishes(
     start = float(np.median(sizes[:width])) if sizes.size else 0.0
     high = loss.tail > loss_left * loss.head if loss.head > 0 else False
     if start and sizes.size > grad_norm.y.size // 2 and end <= fall_factor * start and high:
-        gone = np.flatnonzero(sizes > fall_factor * start)
-        onset = float(steps[gone[-1]])
+        above = np.flatnonzero(sizes > fall_factor * start)
+        onset = float(steps[above[-1]])
         return _finding(grad_norm, onset, start, end, f"fell from {text(start)} to {text(end)}", loss)
     nothing = max(start, end) <= norm_to_loss * abs(loss.head) and loss.head != 0
     if nothing and not _moves(loss):
@@ -143,9 +143,9 @@ def grad_vanishes(
     return None
 
 
-def _finding(norms: Curve, onset: float, start: float, end: float, told: str, loss: Curve) -> Finding:
+def _finding(norms: Curve, onset: float, start: float, end: float, change: str, loss: Curve) -> Finding:
     sentence = (
-        f"The gradient norm {told} while the loss is at {text(loss.tail)} (it began at {text(loss.head)})."
+        f"The gradient norm {change} while the loss is at {text(loss.tail)} (it began at {text(loss.head)})."
     )
     numbers = {"grad_norm": end, "grad_first": start, "onset": onset}
     return Finding(

@@ -54,7 +54,7 @@ def detect(
     if not lost and (norms.broken or high < frequent_factor * usual or not case.harm.suffers):
         return None
     peak = float(norms.x[int(norms.y.argmax())])
-    many = (
+    frequency = (
         f"one step in a hundred has {times(high / usual)} or more, "
         if high >= frequent_factor * usual
         else ""
@@ -62,7 +62,7 @@ def detect(
     end = "the run was lost" if lost else "the loss does not come down"
     return Finding(
         f"The gradient norm of this recurrent model jumps to {text(top)}, {times(top / usual)} its usual "
-        f"{text(usual)}; {many}none is clipped, and {end}.",
+        f"{text(usual)}; {frequency}none is clipped, and {end}.",
         symptom="exploding_gradients",
         step=peak,
         series=norms.name,
@@ -100,23 +100,23 @@ def _lost(case: Case, *, share: float = 0.3) -> bool:
 
 def _calm(norms: Curve, *, times: float = 5.0) -> bool:
     """Whether most gradients are of one size, late ones as early ones."""
-    usual, most = (float(value) for value in np.quantile(norms.y, (0.5, 0.75)))
+    usual, upper_quartile = (float(value) for value in np.quantile(norms.y, (0.5, 0.75)))
     early, late = (float(np.median(part)) for part in np.array_split(norms.y, 2))
-    return most <= times * usual and late <= times * early
+    return upper_quartile <= times * usual and late <= times * early
 
 
-def _run(recurrent: bool, learns: bool, **more: Any) -> Run:
+def _run(recurrent: bool, learns: bool, **options: Any) -> Run:
     norms = noisy([1.5] * 200, 0.3)
     for at in (2, 10, 60, 120):
         norms[at] = 80.0
     loss = noisy(decay(200, 1.2, 0.1 if learns else 1.2), 0.1)
-    return run({"loss": loss, "grad_norm": norms}, facts={"models": [{"recurrent": recurrent}]}, **more)
+    return run({"loss": loss, "grad_norm": norms}, facts={"models": [{"recurrent": recurrent}]}, **options)
 
 
 def _lost_run(norms: list[float], **settings: float | str) -> Run:
     loss = [*noisy([1.0] * len(norms), 0.1), *[float("nan")] * 40]
-    told = {"lr": 0.003, "optimizer": "SGD", **settings}
-    return run({"loss": loss, "grad_norm": norms}, settings=told, facts={"models": [{"recurrent": True}]})
+    used = {"lr": 0.003, "optimizer": "SGD", **settings}
+    return run({"loss": loss, "grad_norm": norms}, settings=used, facts={"models": [{"recurrent": True}]})
 
 
 def fires() -> Runs:

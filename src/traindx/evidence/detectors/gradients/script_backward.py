@@ -49,19 +49,19 @@ def script_backward_missing(training: Training) -> Places:
     Silent when losses go to code that cannot be read, or `backward` is
     written somewhere that was not reached. Known mistake: none yet.
     """
-    steps = [one for one in training.steps if one.event.loops and not one.event.handed]
+    steps = [step for step in training.steps if step.event.loops and not step.event.handed]
     if not steps:
         return NO_LOOP
     if training.backwards or training.made_gradients or _elsewhere(training):
         return [] if training.backwards else Skipped("a backward pass that the script itself makes")
-    known = [
-        one
-        for one in steps
-        if one.optimizers and all(isinstance(o, Made) and o.kind == "call" for o in one.optimizers)
+    own_steps = [
+        step
+        for step in steps
+        if step.optimizers and all(isinstance(o, Made) and o.kind == "call" for o in step.optimizers)
     ]
-    if not known or known[0].event.value.args:
+    if not own_steps or own_steps[0].event.value.args:
         return Skipped("an optimizer that the script makes")
-    step = known[0].event
+    step = own_steps[0].event
     losses = [b for b in training.trace.bindings if "loss" in b.name.lower() and step.loop in b.loops]
     if losses and training.managed:
         return [_not_returned(losses[-1].spot)]
@@ -118,10 +118,10 @@ def script_step_without_gradient(training: Training, iterations: Iterations) -> 
     Silent when gradients are made in other ways (`autograd.grad`, assigned by hand) and when the clearing
     depends on a condition that the step does not. Known mistake: none yet.
     """
-    return [_step_without_gradient_finding(one) for one in iterations if not gradient_reaches(training, one)]
+    return [_no_gradient(iteration) for iteration in iterations if not gradient_reaches(training, iteration)]
 
 
-def _step_without_gradient_finding(iteration: Iteration) -> Finding:
+def _no_gradient(iteration: Iteration) -> Finding:
     step, backward = iteration.step.event, iteration.backwards[-1]
     between = [z for z in certain_zeros(iteration) if backward.at < z.at < step.at]
     if between:
@@ -146,9 +146,9 @@ def _step_without_gradient_finding(iteration: Iteration) -> Finding:
 def _moved(zero: CallEvent, step: CallEvent) -> tuple[Edit, ...]:
     """The clearing taken out and put behind the step."""
     away = remove(zero.spot, "safe")
-    same = zero.functions == step.functions and zero.arms == step.arms and zero.loops == step.loops
+    same_place = zero.functions == step.functions and zero.arms == step.arms and zero.loops == step.loops
     again = put_after(step.spot, zero.spot.text, "safe")
-    return (*away, *again) if away and again and same else ()
+    return (*away, *again) if away and again and same_place else ()
 
 
 def _script(first: str, second: str, third: str, fourth: str = "pass") -> Script:
@@ -171,9 +171,9 @@ def script_clip_misplaced(training: Training, iterations: Iterations) -> Places:
         return Skipped()
     findings: dict[int, Finding] = {}
     for clip in clips:
-        for one in iterations:
-            if one.loop in clip.loops and _alone(training, one):
-                finding = _useless(clip, one)
+        for iteration in iterations:
+            if iteration.loop in clip.loops and _alone(training, iteration):
+                finding = _useless(clip, iteration)
                 if finding is not None:
                     findings.setdefault(id(clip.spot.node), finding)
     return [*findings.values()]
@@ -183,15 +183,15 @@ def _limits(call: Made) -> bool:
     """Whether the limit is one: not infinite."""
     limit: Value | None = call.argument(1, "max_norm", "clip_value")
     plain = number(limit)
-    named = isinstance(limit, Named) and limit.name in ("math.inf", "torch.inf", "numpy.inf")
-    asked = isinstance(limit, Made) and limit.name == "float"
-    return not named and not asked and (plain is None or math.isfinite(plain))
+    infinite = isinstance(limit, Named) and limit.name in ("math.inf", "torch.inf", "numpy.inf")
+    computed = isinstance(limit, Made) and limit.name == "float"
+    return not infinite and not computed and (plain is None or math.isfinite(plain))
 
 
 def _alone(training: Training, iteration: Iteration) -> bool:
     """Whether one optimizer steps in the loop, with gradients of a backward pass, once."""
-    steps = [one for one in training.steps if iteration.loop in one.event.loops]
-    by_hand = any(iteration.loop in made.loops for made in training.made_gradients)
+    steps = [step for step in training.steps if iteration.loop in step.event.loops]
+    by_hand = any(iteration.loop in gradient.loops for gradient in training.made_gradients)
     return len(steps) == 1 and not by_hand and not steps[0].event.handed and not steps[0].event.value.args[1:]
 
 
@@ -201,7 +201,7 @@ def _useless(clip: CallEvent, iteration: Iteration) -> Finding | None:
         return None
     moments = [(b.at, "backward") for b in iteration.backwards] + [(step.at, "step")]
     moments.sort()
-    before = [one for one in moments if one[0] < clip.at] or moments
+    before = [moment for moment in moments if moment[0] < clip.at] or moments
     last = before[-1][1]
     if last == "backward":
         return None
@@ -212,8 +212,8 @@ def _useless(clip: CallEvent, iteration: Iteration) -> Finding | None:
     else:
         phrase = f"comes before {code(backward.spot)} (line {backward.spot.line})"
     text = f"{where(clip.spot)}: {code(clip.spot)} {phrase}: the step uses gradients that nobody clipped."
-    other = step if after else backward
-    return Finding(text, "silent_defect", "high", places=(place(clip.spot), place(other.spot)))
+    neighbour = step if after else backward
+    return Finding(text, "silent_defect", "high", places=(place(clip.spot), place(neighbour.spot)))
 
 
 def _body(*lines: str) -> Script:

@@ -10,7 +10,7 @@ from traindx.source.edit_pieces import place
 from traindx.source.flow import Reach, owner, reach
 from traindx.source.parameters import frozen, held
 from traindx.source.script import parse_script
-from traindx.source.values import Instance, Made, Value
+from traindx.source.values import Made, Value
 
 _MAY_BE_MEANT = re.compile(
     r"backbone|encoder|teacher|target|frozen|feature|pretrain|base|body|prior|momentum"
@@ -48,24 +48,24 @@ def script_loss_detached(training: Training) -> Places:
     if not backwards:
         return NO_LOOP
     reached = [reach(loss_of(event)) for event in backwards]
-    alive = {id(layer) for one in reached for layer in one.alive}
-    if not any(one.alive or one.cut for one in reached):
+    alive = {id(layer) for way in reached for layer in way.alive}
+    if not any(way.alive or way.cut for way in reached):
         return Skipped("a loss whose way back to the layers can be followed")
-    return list(_found(training, reached, alive).values())
+    return list(_cut_findings(training, reached, alive).values())
 
 
-def _found(training: Training, reached: list[Reach], alive: set[int]) -> dict[int, Finding]:
+def _cut_findings(training: Training, reached: list[Reach], alive: set[int]) -> dict[int, Finding]:
     findings: dict[int, Finding] = {}
     ours, still = held(training), frozen(training)
-    for one in reached:
-        lost = [(layer, by) for layer, by in one.cut if id(layer) not in alive and id(layer) in ours]
+    for way in reached:
+        lost = [(layer, by) for layer, by in way.cut if id(layer) not in alive and id(layer) in ours]
         for layer, by in lost:
-            if id(layer) not in still and by.spot is not None and not _meant(training, by):
+            if id(layer) not in still and by.spot is not None and not _gradients_off(training, by):
                 findings.setdefault(id(by.spot.node), _finding(training, layer, by, everything=not alive))
     return findings
 
 
-def _meant(training: Training, by: Made) -> bool:
+def _gradients_off(training: Training, by: Made) -> bool:
     """Whether the cut stands where gradients are off anyway."""
     events = [e for e in training.trace.events if e.value is by]
     return bool(events) and all(event.grad_off for event in events)
@@ -73,7 +73,7 @@ def _meant(training: Training, by: Made) -> bool:
 
 def _finding(training: Training, layer: Value, by: Made, *, everything: bool) -> Finding:
     assert by.spot is not None
-    holder = owner(layer, [one for one in training.trace.instances if isinstance(one, Instance)])
+    holder = owner(layer, training.trace.instances)
     name = holder[1] if holder else ""
     doubtful = by.name == "detach" and bool(_MAY_BE_MEANT.search(f"{name} {by.spot.text}".lower()))
     severity: Severity = "low" if doubtful and not everything else "high"
@@ -129,10 +129,12 @@ def script_zero_grad_missing(training: Training) -> Places:
         return NO_LOOP
     if not training.followed("zero_grad"):
         return Skipped("a way from the script's start to each of its zero_grad() calls")
-    found = [
-        _zero_grad_missing_finding(training, one) for one in training.iterations if _missing(training, one)
+    findings = [
+        _zero_grad_missing_finding(training, iteration)
+        for iteration in training.iterations
+        if _missing(training, iteration)
     ]
-    return [*found, *_by_hand(training)]
+    return [*findings, *_by_hand(training)]
 
 
 def _by_hand(training: Training) -> list[Finding]:
@@ -140,7 +142,8 @@ def _by_hand(training: Training) -> list[Finding]:
     findings: dict[int, Finding] = {}
     for update in training.manual_updates:
         loop = next(
-            (one for one in reversed(update.loops) if any(one in b.loops for b in training.backwards)), None
+            (loop for loop in reversed(update.loops) if any(loop in b.loops for b in training.backwards)),
+            None,
         )
         if loop is None or update.handed or any(loop in zero.loops for zero in training.zeros):
             continue
@@ -158,9 +161,9 @@ def _missing(training: Training, iteration: Iteration) -> bool:
     step = iteration.step
     if iteration.zeros or step.event.handed or not step.optimizers:
         return False
-    if any(iteration.loop in made.loops for made in training.made_gradients):
+    if any(iteration.loop in gradient.loops for gradient in training.made_gradients):
         return False
-    return not any(training.given_away(one, iteration.loop) for one in step.optimizers)
+    return not any(training.given_away(optimizer, iteration.loop) for optimizer in step.optimizers)
 
 
 def _zero_grad_missing_finding(training: Training, iteration: Iteration) -> Finding:

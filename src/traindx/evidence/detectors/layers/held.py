@@ -35,10 +35,9 @@ def frozen_at_random(case: Case, *, min_share: float = 0.5, min_of_model: float 
     Silent about frozen norms and embeddings, about layers with other initial values, and where the frozen
     part is small beside the model.
     """
-    largest = max(case.inside.models, key=lambda one: number(one, "parameters") or 0.0, default=None)
-    frozen = part(largest, "frozen") if largest is not None else {}
+    frozen = part(case.inside.largest_model, "frozen")
     initial, all_frozen = number(frozen, "initial"), number(frozen, "elements")
-    whole = number(largest, "parameters") if largest is not None else None
+    whole = number(case.inside.largest_model, "parameters")
     if initial is None or not all_frozen or not whole:
         return Skipped("a model with frozen layers")
     if initial < min_share * all_frozen or all_frozen < min_of_model * whole:
@@ -75,9 +74,9 @@ def parameters_not_held(case: Case, *, min_share: float = 0.02, large_share: flo
     reach = case.inside.fact("reach")
     if len(case.inside.optimizers) != 1 or not reach:
         return Skipped("a recording of a training with a single optimizer")
-    held, free, whole = (number(reach, key) or 0.0 for key in ("held", "free_elements", "elements"))
+    own, free, whole = (number(reach, key) or 0.0 for key in ("held", "free_elements", "elements"))
     names = words(reach, "free")
-    if not held or not names or not whole:
+    if not own or not names or not whole:
         return None
     part = free / whole
     loaded = bool(facts(case.run.facts.get("restored")))
@@ -98,13 +97,13 @@ def parameters_not_held(case: Case, *, min_share: float = 0.02, large_share: flo
     )
 
 
-def _facts(held: int, free: list[str], free_elements: int) -> dict[str, object]:
+def _facts(own: int, free: list[str], free_elements: int) -> dict[str, object]:
     return {
-        "optimizers": [{"class": "Adam", "parameters": held}],
+        "optimizers": [{"class": "Adam", "parameters": own}],
         "reach": {
-            "parameters": held + len(free),
+            "parameters": own + len(free),
             "elements": 5000,
-            "held": held,
+            "held": own,
             "free": free,
             "free_elements": free_elements,
             "outside": 0,
@@ -128,17 +127,17 @@ def weights_not_restored(case: Case, *, missing_share: float = 0.5) -> Detected:
         return Skipped()
     last = case.run.last_step or 0.0
     for load in loads:
-        missing, wanted = number(load, "missing") or 0.0, number(load, "wanted") or 0.0
+        missing, expected = number(load, "missing") or 0.0, number(load, "wanted") or 0.0
         strange, step = number(load, "unexpected") or 0.0, number(load, "step") or 0.0
-        if not (missing and strange and wanted) or missing < missing_share * wanted or step >= last > 0:
+        if not (missing and strange and expected) or missing < missing_share * expected or step >= last > 0:
             continue
         names = words(load, "missing_names"), words(load, "unexpected_names")
         example = f" ({names[1][0]} in the file, {names[0][0]} in the model)" if all(names) else ""
         return Finding(
-            f"Of {text(wanted)} tensors that the model wants {text(missing)} were not in what was loaded, "
+            f"Of {text(expected)} tensors that the model wants {text(missing)} were not in what was loaded, "
             f"which holds {text(strange)} others{example}: they keep their random values.",
             "silent_defect",
-            "high" if missing >= wanted else "medium",
+            "high" if missing >= expected else "medium",
             case.span[0],
             numbers={"missing": text(missing)},
         )
@@ -163,8 +162,8 @@ def weights_grow(
     Silent about layers that start next to 0 (they must grow), and about growth by a few times, which is
     usual. Known mistakes: none known; trained nets seldom grow beyond three times.
     """
-    small = {one.name for one in matrices(case) if one.gain is not None and one.gain < min_initial_gain}
-    norms = [c for name, c in chain(case, "weight_norm", looks=min_samples).items() if name not in small]
+    small = {m.name for m in matrices(case) if m.gain is not None and m.gain < min_initial_gain}
+    norms = [c for name, c in chain(case, "weight_norm", least=min_samples).items() if name not in small]
     factors = [float(curve.y[-1] / curve.y[0]) for curve in norms if curve.y[0] > 0]
     if not factors:
         return Skipped(f"{min_samples} samples of the weights")

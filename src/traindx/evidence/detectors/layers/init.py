@@ -9,8 +9,8 @@ from traindx.evidence.detectors._layers import (
     matrices,
     model,
     plain_stack,
+    quoted,
     saturated,
-    shown,
 )
 from traindx.evidence.detectors._number_text import strength, text
 from traindx.evidence.detectors._script import Places, Training, script
@@ -36,33 +36,33 @@ def init_constant(case: Case, *, min_samples: int = 3) -> Detected:
     steps. Silent about matrices of one input or one output, whose weights may be equal without harm. Known
     mistakes: a matrix that is fixed on purpose but left in the optimizer.
     """
-    found = matrices(case)
-    if not any(one.gain is not None for one in found):
+    layers = matrices(case)
+    if not any(layer.gain is not None for layer in layers):
         return Skipped("the initial weights of the layers")
-    several = [one for one in found if one.fan_in > 1 and one.elements > one.fan_in and one.flat]
-    constant = [one.name for one in several if not one.zero]
-    zeros = [one for one in several if one.zero]
-    most = len(zeros) > max(1, len(found) // 2) and (plain_stack(case) or len(zeros) == len(found))
-    stuck = [one.name for one in zeros if most or _stays_zero(case, one, min_samples)]
+    several = [layer for layer in layers if layer.fan_in > 1 and layer.elements > layer.fan_in and layer.flat]
+    constant = [layer.name for layer in several if not layer.zero]
+    zeros = [layer for layer in several if layer.zero]
+    mostly_zero = len(zeros) > max(1, len(layers) // 2) and (plain_stack(case) or len(zeros) == len(layers))
+    stuck = [layer.name for layer in zeros if mostly_zero or _stays_zero(case, layer, min_samples)]
     if not constant and not stuck:
         return None
-    named = constant or stuck
+    names = constant or stuck
     learned = case.harm.learned(share=0.8)
-    how = "one and the same number" if constant else "0"
+    value = "one and the same number" if constant else "0"
     return Finding(
-        text=f"All weights of {shown(named)} start as {how} ({len(named)} of {len(found)} layers): "
+        text=f"All weights of {quoted(names)} start as {value} ({len(names)} of {len(layers)} layers): "
         "equal units get equal gradients and stay alike.",
         symptom="silent_defect",
         severity="low" if learned else "high" if constant or case.harm.suffers else "medium",
         step=0.0,
-        numbers={"layers": len(named), "layers_all": len(found)},
-        places=tuple(Place(layer=name) for name in named[:3]),
+        numbers={"layers": len(names), "layers_all": len(layers)},
+        places=tuple(Place(layer=name) for name in names[:3]),
     )
 
 
-def _stays_zero(case: Case, layer: Matrix, looks: int) -> bool:
+def _stays_zero(case: Case, layer: Matrix, least: int) -> bool:
     norms = case.inside.layers("weight_norm").get(layer.name)
-    return norms is not None and len(norms) >= looks and not norms.y.any()
+    return norms is not None and len(norms) >= least and not norms.y.any()
 
 
 def _constant(value: float, norms: list[float]) -> Run:
@@ -97,10 +97,10 @@ def init_scale_off(
     layer (a small head), about embeddings, and about trained weights within limits. Known mistakes:
     normalisation written by hand.
     """
-    found = [one for one in all_matrices(case) if one.gain]
-    if len(found) < 2:
+    layers = [layer for layer in all_matrices(case) if layer.gain]
+    if len(layers) < 2:
         return Skipped("the initial weights of at least 2 layers")
-    values = np.array([one.gain for one in found])
+    values = np.array([layer.gain for layer in layers])
     typical, product = float(np.median(values)), float(np.exp(np.log(values).sum()))
     plain, ill = plain_stack(case), case.harm.suffers
     large = typical >= (gain_high if plain else gain_high_if_normalised) and (
@@ -109,19 +109,19 @@ def init_scale_off(
     small = plain and typical <= gain_low and product <= (product_low_if_stuck if ill else product_low)
     if not large and not small:
         return None
-    widest = found[int(np.argmax(values) if large else np.argmin(values))].name
-    many = "many times" if plain else "several times"
+    widest = layers[int(np.argmax(values) if large else np.argmin(values))].name
+    factor = "many times" if plain else "several times"
     lasting = (
         case.harm.starts_far_above if large else case.harm.held_up or _hopeless(case, product, product_low)
     )
     harm = ill or lasting
     return Finding(
         text=f"Initial weights are off scale: the typical gain is {text(typical)} where about 1 keeps the "
-        f"signal level; over {len(found)} layers it {'grows' if large else 'shrinks'} {many}.",
+        f"signal level; over {len(layers)} layers it {'grows' if large else 'shrinks'} {factor}.",
         symptom=_effect(case, large) if harm else None,
         step=0.0,
         strength=strength(typical, gain_high, 6.0) if large else strength(1 / typical, 1 / gain_low, 30.0),
-        numbers={"gain": typical, "gain_product": product, "layers": len(found)},
+        numbers={"gain": typical, "gain_product": product, "layers": len(layers)},
         places=(Place(layer=widest),),
     )
 
@@ -159,19 +159,19 @@ def script_state_partly_loaded(training: Training) -> Places:
     loads = training.trace.methods("load_state_dict")
     if not loads or not training.trace.named("torch.load"):
         return Skipped("a script that loads a checkpoint")
-    found = []
+    findings = []
     for event in loads:
         strict = event.value.argument(1, "strict")
         if isinstance(strict, Const) and strict.value is False:
-            found.append(
+            findings.append(
                 _finding(event, "passes over every name that does not fit: such weights stay random")
             )
     saved = [e for e in training.trace.methods("state_dict") if is_optimizer(e.value.receiver)]
     loaded = [e for e in loads if is_optimizer(e.value.receiver)]
-    if saved and not loaded and not found and training.followed("load_state_dict"):
+    if saved and not loaded and not findings and training.followed("load_state_dict"):
         why = f"restores no state of the optimizer, which line {saved[0].spot.line} saves"
-        found.append(_finding(loads[0], why))
-    return found[:1]
+        findings.append(_finding(loads[0], why))
+    return findings[:1]
 
 
 def _finding(event: CallEvent, why: str) -> Finding:

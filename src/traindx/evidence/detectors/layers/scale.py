@@ -47,15 +47,15 @@ def decay_dominates(
     Silent about ordinary decay, which balances the gradient only when all is learned: the first half of the
     looks counts. Known mistakes: gradients that are dead for another reason leave decay alone on the field.
     """
-    norms = chain(case, "weight_norm", looks=min_samples)
-    held = [(one, group) for one in case.inside.optimizers for group in facts(one.get("groups"))]
-    if not norms or not held:
+    norms = chain(case, "weight_norm", least=min_samples)
+    groups = [(o, group) for o in case.inside.optimizers for group in facts(o.get("groups"))]
+    if not norms or not groups:
         return Skipped(f"{min_samples} samples of the weights, and the optimizer's groups")
-    optimizer, group = max(held, key=lambda pair: number(pair[1], "weight_decay") or 0.0)
+    optimizer, group = max(groups, key=lambda pair: number(pair[1], "weight_decay") or 0.0)
     decay = number(group, "weight_decay") or 0.0
-    taken = 1 - float(np.exp(-lr_value * decay * max(1.0, case.span[1] - case.span[0])))
-    left = float(np.median([curve.y[-1] / curve.y[0] for curve in norms.values() if curve.y[0] > 0] or [1.0]))
-    if decay <= 0 or max(taken, 1 - left) < weight_shrink:
+    decayed = 1 - float(np.exp(-lr_value * decay * max(1.0, case.span[1] - case.span[0])))
+    size = float(np.median([curve.y[-1] / curve.y[0] for curve in norms.values() if curve.y[0] > 0] or [1.0]))
+    if decay <= 0 or max(decayed, 1 - size) < weight_shrink:
         return None
     decoupled = _decoupled(optimizer, group)
     parts = _parts(case, norms, lr_value * decay if decoupled else decay, min_samples, decoupled)
@@ -64,20 +64,20 @@ def decay_dominates(
     part = float(np.median(parts))
     if part < (decoupled_ratio if decoupled else coupled_ratio):
         return None
-    what = (
+    effect = (
         f"makes up {percent(min(part, 1.0))} of each step"
         if decoupled
         else f"pulls {times(part)} as hard as the gradient"
     )
-    slow = case.harm.suffers and left <= 1
-    low = not slow and left <= 1 - weight_shrink and _stands_high(case, loss_left)
+    slow = case.harm.suffers and size <= 1
+    low = not slow and size <= 1 - weight_shrink and _stands_high(case, loss_left)
     return Finding(
-        text=f"Weight decay {text(decay)} {what} in the typical layer; at the last sample its weights have "
-        f"{percent(left)} of the size they began with.",
+        text=f"Weight decay {text(decay)} {effect} in the typical layer; at the last sample its weights have "
+        f"{percent(size)} of the size they began with.",
         symptom="not_learning" if slow else "underfitting" if low else None,
         severity="medium" if slow or low else "low",
         strength=strength(part, decoupled_ratio, 0.9) if decoupled else strength(part, coupled_ratio, 10.0),
-        numbers={"weight_decay": decay, "decay_part": part, "weights_left": left},
+        numbers={"weight_decay": decay, "decay_part": part, "weights_left": size},
     )
 
 
@@ -90,9 +90,9 @@ def _stands_high(case: Case, high: float) -> bool:
 
 
 def _decoupled(optimizer: Mapping[str, object], group: Mapping[str, object]) -> bool:
-    said = group.get("decoupled_weight_decay")
+    flag = group.get("decoupled_weight_decay")
     name = str(optimizer.get("class", "")).lower()
-    return said is True or "adamw" in name or "lion" in name or "muon" in name
+    return flag is True or "adamw" in name or "lion" in name or "muon" in name
 
 
 def _first_half(curve: Curve) -> FloatArray:
@@ -101,18 +101,18 @@ def _first_half(curve: Curve) -> FloatArray:
     return values[: max(3, values.size // 2)]
 
 
-def _parts(case: Case, norms: Mapping[str, object], pull: float, looks: int, decoupled: bool) -> list[float]:
-    against = chain(case, "update_ratio" if decoupled else "grad_norm", looks=looks)
-    found = []
-    for name, curve in chain(case, "weight_norm", looks=looks).items():
-        other = against.get(name)
-        if name not in norms or other is None:
+def _parts(case: Case, norms: Mapping[str, object], pull: float, least: int, decoupled: bool) -> list[float]:
+    against = chain(case, "update_ratio" if decoupled else "grad_norm", least=least)
+    parts = []
+    for name, curve in chain(case, "weight_norm", least=least).items():
+        opposing = against.get(name)
+        if name not in norms or opposing is None:
             continue
         size = 1.0 if decoupled else float(np.median(_first_half(curve)))
-        moved = float(np.median(_first_half(other)))
+        moved = float(np.median(_first_half(opposing)))
         if moved > 0 and size > 0:
-            found.append(pull * size / moved)
-    return found
+            parts.append(pull * size / moved)
+    return parts
 
 
 @Detector(
@@ -143,14 +143,14 @@ def weights_fade(
     if len(faded) < max(1.0, min_layers_share * len(norms)):
         return None
     name, worst = min(faded.items(), key=lambda item: float(item[1].y[-1] / item[1].y[0]))
-    gone = next(float(x) for x, y in zip(worst.x, worst.y, strict=True) if y <= left * worst.y[0])
+    step = next(float(x) for x, y in zip(worst.x, worst.y, strict=True) if y <= left * worst.y[0])
     return Finding(
         f"The weights of {len(faded)} of {len(norms)} layers fade away: those of {name} go from a norm of "
         f"{text(float(worst.y[0]))} to {text(float(worst.y[-1]))}, under {percent(left)} of it by step "
-        f"{gone:g}.",
+        f"{step:g}.",
         "not_learning",
         "high",
-        gone,
+        step,
         series=worst.name,
         numbers={"layers": len(faded), "weights_left": float(worst.y[-1] / worst.y[0])},
     )
@@ -161,8 +161,8 @@ def _decayed(kind: str, decay: float, ratio: float, gradient: float, end: float 
     for name in (0, 2, 4):
         series |= {f"weight_norm/{name}": [5.0, 5.0, 5.0, end], f"update_ratio/{name}": [ratio] * 4}
         series[f"grad_norm/{name}"] = [gradient] * 4
-    held = [{"class": kind, "groups": [{"lr": 0.001, "weight_decay": decay}]}]
-    return run(series, facts=model([[32, 8], [32, 32], [4, 32]]) | {"optimizers": held})
+    optimizers = [{"class": kind, "groups": [{"lr": 0.001, "weight_decay": decay}]}]
+    return run(series, facts=model([[32, 8], [32, 32], [4, 32]]) | {"optimizers": optimizers})
 
 
 @Detector(
@@ -206,29 +206,29 @@ def _epsilon(case: Case) -> float | None:
     """The smallest of the groups of the only optimizer."""
     if len(case.inside.optimizers) != 1 or word(case.inside.optimizers[0], "class") not in _DIVIDE:
         return None
-    told = [number(group, "eps") for group in facts(case.inside.optimizers[0].get("groups"))]
-    known = [one for one in told if one is not None]
-    return min(known) if known else None
+    epsilons = [number(group, "eps") for group in facts(case.inside.optimizers[0].get("groups"))]
+    values = [value for value in epsilons if value is not None]
+    return min(values) if values else None
 
 
-def _largest(case: Case, looks: int) -> float | None:
+def _largest(case: Case, least: int) -> float | None:
     """The gradient of a typical weight of the typical layer, in the look where it was largest."""
     curves = case.inside.layers("grad_norm")
-    sizes = {one.name: one.elements for one in all_matrices(case)}
-    found = [curves[name].y / sizes[name] ** 0.5 for name in curves if name in sizes]
-    found = [values for values in found if values.size >= looks]
-    if not found:
+    sizes = {matrix.name: matrix.elements for matrix in all_matrices(case)}
+    gradients = [curves[name].y / sizes[name] ** 0.5 for name in curves if name in sizes]
+    gradients = [values for values in gradients if values.size >= least]
+    if not gradients:
         return None
-    shared = min(values.size for values in found)
-    largest = float(np.median([values[:shared] for values in found], axis=0).max())
+    shared = min(values.size for values in gradients)
+    largest = float(np.median([values[:shared] for values in gradients], axis=0).max())
     return largest if largest > 0 else None
 
 
 def _run(epsilon: float, norm: float, end: float = 1.0, optimizer: str = "Adam") -> Run:
-    told = model([[32, 8], [32, 32], [4, 32]])
-    told["optimizers"] = [{"class": optimizer, "groups": [{"lr": 0.001, "eps": epsilon}]}]
+    facts = model([[32, 8], [32, 32], [4, 32]])
+    facts["optimizers"] = [{"class": optimizer, "groups": [{"lr": 0.001, "eps": epsilon}]}]
     layers = {f"grad_norm/{name}": noisy([norm] * 9, 0.1) for name in (0, 2, 4)}
-    return run({"loss": noisy(decay(200, 1.0, end), 0.02), **layers}, facts=told)
+    return run({"loss": noisy(decay(200, 1.0, end), 0.02), **layers}, facts=facts)
 
 
 def _fading(end: float) -> Run:

@@ -60,13 +60,13 @@ def _finding(spot: Spot, value: float) -> Finding:
 
 def _keras(layers: list[Made]) -> Iterator[tuple[Spot, float]]:
     """Hidden layers of a chain whose `kernel_initializer` is one number."""
-    weighted = [one for one in layers if one.short == "Dense" or one.short.startswith("Conv")]
+    weighted = [layer for layer in layers if layer.short == "Dense" or layer.short.startswith("Conv")]
     for layer in weighted[:-1]:
-        given = layer.keywords.get("kernel_initializer")
-        name = str(given.value) if isinstance(given, Const) else getattr(given, "name", "").rpartition(".")[2]
+        start = layer.keywords.get("kernel_initializer")
+        name = str(start.value) if isinstance(start, Const) else getattr(start, "name", "").rpartition(".")[2]
         value = _KERAS.get(name.lower())
-        if name == "Constant" and isinstance(given, Made):
-            value = number(given.argument(0, "value"))
+        if name == "Constant" and isinstance(start, Made):
+            value = number(start.argument(0, "value"))
         several = number(layer.argument(0, "units", "filters")) != 1
         if value is not None and several and layer.spot is not None:
             yield layer.spot, value
@@ -76,12 +76,12 @@ def _start(event: CallEvent) -> tuple[Value, float] | None:
     """The layer whose weights are set, and the number."""
     call = event.value
     if call.kind == "call" and call.name in _CALLS and call.args:
-        tensor, fixed, given = call.args[0], _CALLS[call.name], call.argument(1, "val")
+        tensor, fixed, argument = call.args[0], _CALLS[call.name], call.argument(1, "val")
     elif call.kind == "method" and call.name in _METHODS and call.receiver is not None:
-        tensor, fixed, given = call.receiver, _METHODS[call.name], call.argument(0, "value")
+        tensor, fixed, argument = call.receiver, _METHODS[call.name], call.argument(0, "value")
     else:
         return None
-    value = fixed if fixed is not None else number(given)
+    value = fixed if fixed is not None else number(argument)
     while (
         isinstance(tensor, Made) and tensor.kind == "attribute" and tensor.name == "data" and tensor.receiver
     ):
@@ -125,7 +125,7 @@ def script_layers_in_list(training: Training) -> Places:
     Silent when the same layers are registered another way too (`nn.Sequential(*self.layers)`, `add_module`),
     or their parameters are given to an optimizer by themselves. Known mistake: none yet.
     """
-    modules = [one for one in training.trace.instances if is_module_class(one.cls)]
+    modules = [instance for instance in training.trace.instances if is_module_class(instance.cls)]
     if not modules:
         return Skipped("a model of the script's own")
     findings: dict[int, Finding] = {}
@@ -147,25 +147,25 @@ def _layers(value: Value) -> list[Value]:
         if isinstance(value, DictValue)
         else []
     )
-    flat = [one for part in inner for one in (part.items if isinstance(part, ListValue) else [part])]
-    return [one for part in flat for one in options(part) if is_module(one)]
+    flat = [layer for part in inner for layer in (part.items if isinstance(part, ListValue) else [part])]
+    return [layer for part in flat for layer in options(part) if is_module(layer)]
 
 
 def _holds_layers(value: Value) -> bool:
-    return any(not (isinstance(one, Made) and one.short.endswith("Loss")) for one in _layers(value))
+    return any(not (isinstance(layer, Made) and layer.short.endswith("Loss")) for layer in _layers(value))
 
 
 def _registered(training: Training, owner: Instance, value: Value) -> bool:
     """Whether PyTorch learns of the layers in another way."""
-    layers = {id(one) for one in _layers(value)}
-    modules = [one for one in training.trace.instances if is_module_class(one.cls)]
-    kept = [one for module in modules for one in module.attributes.values()]
-    others = [one for one in kept if one is not value and one is not owner and not _holds_layers(one)]
-    known = {id(part) for one in others for part in [one, *parts(one)]}
-    if layers & known:
+    layers = {id(layer) for layer in _layers(value)}
+    modules = [instance for instance in training.trace.instances if is_module_class(instance.cls)]
+    values = [v for module in modules for v in module.attributes.values()]
+    elsewhere = [v for v in values if v is not value and v is not owner and not _holds_layers(v)]
+    registered = {id(part) for v in elsewhere for part in [v, *parts(v)]}
+    if layers & registered:
         return True
-    named = training.trace.methods("add_module", "register_module", "super.__setattr__")
-    if any(event.value.receiver is owner for event in named) or training.trace.named("setattr"):
+    registrations = training.trace.methods("add_module", "register_module", "super.__setattr__")
+    if any(event.value.receiver is owner for event in registrations) or training.trace.named("setattr"):
         return True
     separate = {id(m) for step in training.steps for o in step.optimizers for m in _sources(o)}
     return bool(layers & separate) or _walked(training, value)
@@ -179,9 +179,9 @@ def _sources(optimizer: Value) -> list[Value]:
 
 def _walked(training: Training, value: Value) -> bool:
     """Whether the script asks the layers of the list for their parameters one by one."""
-    layers = {id(one) for one in _layers(value)}
-    asked = training.trace.methods("parameters", "named_parameters")
-    return any(id(one) in layers for event in asked for one in options(event.value.receiver))
+    layers = {id(layer) for layer in _layers(value)}
+    calls = training.trace.methods("parameters", "named_parameters")
+    return any(id(receiver) in layers for event in calls for receiver in options(event.value.receiver))
 
 
 def _layers_in_list_finding(binding: Binding) -> Finding:

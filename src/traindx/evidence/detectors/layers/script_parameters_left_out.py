@@ -22,7 +22,7 @@ from traindx.source.optimizer_sources import known_parameters, sources
 from traindx.source.parameters import frozen, held
 from traindx.source.roles import is_module
 from traindx.source.training import Step
-from traindx.source.values import Instance, Made, Value
+from traindx.source.values import Made, Value
 
 DETECTOR = Detector(
     title="layer not in the optimizer", family="script_left_out", measured_by="parameters_not_held"
@@ -40,8 +40,8 @@ def detect(training: Training) -> Places:
         return _taped(training)
     if not training.iterations:
         return NO_LOOP
-    made = {id(o): o for step in training.steps for o in step.optimizers}
-    if not all(known_parameters(one) for one in made.values()):
+    optimizers = {id(o): o for step in training.steps for o in step.optimizers}
+    if not all(known_parameters(optimizer) for optimizer in optimizers.values()):
         return Skipped("optimizers whose parameters can be read from the script")
     ours, still = held(training), frozen(training)
     findings: dict[int, Finding] = {}
@@ -56,12 +56,12 @@ def detect(training: Training) -> Places:
 def _taped(training: Training) -> list[Finding]:
     """Layers in the way of a tape's loss that belong to no model whose variables are trained anywhere."""
     trace = training.trace
-    owners = [one.owners for one in training.tapes]
-    frozen_ones = any(b.name == "trainable" for b in trace.bindings)
+    owners = [tape.owners for tape in training.tapes]
+    freezes = any(b.name == "trainable" for b in trace.bindings)
     loaded = trace.methods(*_LOADS) or any(e.value.short in _CUT or e.value.open for e in trace.events)
-    if None in owners or frozen_ones or loaded or trace.methods("fit", "train_on_batch"):
+    if None in owners or freezes or loaded or trace.methods("fit", "train_on_batch"):
         return []
-    held_models = [one for each in owners if each is not None for one in each]
+    held_models = [model for models in owners if models is not None for model in models]
     ours = {id(part) for model in held_models for part in (model, *layers_of(trace, model))}
     findings: dict[int, Finding] = {}
     for step in training.tapes:
@@ -78,9 +78,9 @@ def _taped(training: Training) -> list[Finding]:
 
 def _weighted(loss: Value) -> list[Made]:
     """The layers of Keras with weights that a loss was computed through."""
-    applied = [one for one in ancestors(loss) if isinstance(one, Made) and one.kind == "apply"]
-    layers = [one.receiver for one in applied if isinstance(one.receiver, Made) and is_layer(one.receiver)]
-    return [one for one in layers if isinstance(one, Made) and one.short in _WEIGHTED]
+    applied = [c for c in ancestors(loss) if isinstance(c, Made) and c.kind == "apply"]
+    layers = [c.receiver for c in applied if isinstance(c.receiver, Made) and is_layer(c.receiver)]
+    return [layer for layer in layers if isinstance(layer, Made) and layer.short in _WEIGHTED]
 
 
 def _trained_otherwise(training: Training, layer: Value) -> bool:
@@ -92,17 +92,17 @@ def _trained_otherwise(training: Training, layer: Value) -> bool:
         if id(event.value) in clipped:
             continue
         receiver = event.value.receiver
-        if receiver is not None and (receiver is layer or any(one is layer for one in parts(receiver))):
+        if receiver is not None and (receiver is layer or any(part is layer for part in parts(receiver))):
             return True
     return not isinstance(layer, Made) or layer.name.endswith("Parameter")
 
 
 def _replaced(training: Training) -> list[Finding]:
     """Layers put in the place of others after the optimizer was built."""
-    made = {id(e.value): e for e in training.trace.events if e.value.kind == "call"}
+    calls = {id(e.value): e for e in training.trace.events if e.value.kind == "call"}
     findings: dict[int, Finding] = {}
-    for optimizer in (o for step in training.steps for o in step.optimizers if id(o) in made):
-        built = made[id(optimizer)]
+    for optimizer in (o for step in training.steps for o in step.optimizers if id(o) in calls):
+        built = calls[id(optimizer)]
         owners = {id(part) for module in sources(optimizer) for part in [module, *parts(module)]}
         for binding in training.trace.bindings:
             late = binding.at > built.at and id(binding.owner) in owners and not binding.loops
@@ -121,11 +121,11 @@ def _replaced(training: Training) -> list[Finding]:
 def _takes_a_place(training: Training, binding: Binding) -> bool:
     """Whether a layer stood there before, and the new one is not given to the optimizer afterwards."""
     before = [
-        one
-        for one in training.trace.bindings
-        if one.owner is binding.owner and one.name == binding.name and one.at < binding.at
+        earlier
+        for earlier in training.trace.bindings
+        if earlier.owner is binding.owner and earlier.name == binding.name and earlier.at < binding.at
     ]
-    replaced = binding.name == "[]" or any(is_module(one.value) for one in before)
+    replaced = binding.name == "[]" or any(is_module(earlier.value) for earlier in before)
     return replaced and not training.trace.methods("add_param_group")
 
 
@@ -144,7 +144,7 @@ def _stepping(training: Training, backward: CallEvent) -> Value | None:
 def _finding(training: Training, layer: Value, backward: CallEvent) -> Finding:
     spot = layer.spot
     assert spot is not None
-    holder = owner(layer, [one for one in training.trace.instances if isinstance(one, Instance)])
+    holder = owner(layer, training.trace.instances)
     name = f" (`{holder[1]}`)" if holder else ""
     optimizer = _stepping(training, backward)
     first_made = optimizer.spot if optimizer is not None else None

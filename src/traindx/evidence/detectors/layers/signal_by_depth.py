@@ -3,7 +3,7 @@
 import numpy as np
 
 from traindx.evidence.detector import Case, Cases, Detected, Detector, Finding, Place, Run, Skipped
-from traindx.evidence.detectors._layers import modules_in_order, shown, slopes_down
+from traindx.evidence.detectors._layers import modules_in_order, quoted, slopes_down
 from traindx.evidence.detectors._number_text import percent, strength, text, times
 from traindx.testing.sketch import decay, run
 
@@ -83,8 +83,8 @@ def signal_collapses(
         return None
     lost = [name for name, value in spreads.items() if value <= last_spread]
     return Finding(
-        text=f"At {shown([deepest])} activations differ between samples by {percent(end)} of their size, "
-        f"against {percent(top)} near the input: what the input says is lost from {shown(lost[:1])} on.",
+        text=f"At {quoted([deepest])} activations differ between samples by {percent(end)} of their size, "
+        f"against {percent(top)} near the input: what the input says is lost from {quoted(lost[:1])} on.",
         symptom="vanishing_gradients",
         step=float(curves[deepest].x[0]),
         series=curves[deepest].name,

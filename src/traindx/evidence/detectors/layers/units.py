@@ -3,7 +3,7 @@
 from typing import Any
 
 from traindx.evidence.detector import Case, Cases, Detected, Detector, Finding, Place, Run, Skipped
-from traindx.evidence.detectors._layers import model, modules_in_order, plain_stack, saturated, shown
+from traindx.evidence.detectors._layers import model, modules_in_order, plain_stack, quoted, saturated
 from traindx.evidence.detectors._number_text import percent, strength
 from traindx.testing.sketch import decay, run
 
@@ -53,11 +53,11 @@ def units_dead(
     if not names:
         return None
     worst = names[0]
-    known = case.inside.layers("activation_dead_share")
-    curve = known[worst] if worst in known else case.inside.layers("activation_zero_share")[worst]
+    recorded = case.inside.layers("activation_dead_share")
+    curve = recorded[worst] if worst in recorded else case.inside.layers("activation_zero_share")[worst]
     first = float(curve.x[(curve.y >= dead_share).argmax()])
     return Finding(
-        text=f"{percent(last[worst])} of the units of {shown([worst])} gave 0 for every sample of the last "
+        text=f"{percent(last[worst])} of the units of {quoted([worst])} gave 0 for every sample of the last "
         f"looks; {len(names)} of {len(last)} layers are at least {percent(dead_share)} dead.",
         symptom="dead_units",
         severity="high" if last[worst] >= extreme_share else "medium",
@@ -85,7 +85,7 @@ def units_saturated(
     there), and about gates inside recurrent cells, which are not looked at. Known mistakes: a hidden layer
     meant to decide, such as a gate built from single layers.
     """
-    shares = saturated(case, looks=min_samples)
+    shares = saturated(case, least=min_samples)
     if not shares:
         return Skipped("samples of sigmoid, tanh or similar units between layers")
     names = sorted(
@@ -97,7 +97,7 @@ def units_saturated(
     curve = case.inside.layers("activation_saturated_share")[worst]
     early = float(curve.y[0]) >= saturated_share
     return Finding(
-        text=f"{percent(shares[worst])} of the values of {shown([worst])} lie in the flat region of their "
+        text=f"{percent(shares[worst])} of the values of {quoted([worst])} lie in the flat region of their "
         f"function, {'from the first step on' if early else 'not yet at the first step'}; "
         f"{len(names)} of {len(shares)} layers are at least {percent(saturated_share)} flat.",
         symptom="saturated_units",
@@ -123,10 +123,10 @@ def layers_squashing(case: Case, *, min_layers: int = 4, full_strength_at: int =
     Known mistakes: tanh with a fitting start carries some ten layers.
     """
     flat = [name for name, _ in modules_in_order(case, "activation_saturated_share")]
-    others = [name for name, _ in modules_in_order(case, "activation_zero_share") if name not in flat]
-    if not flat and not others:
+    rectified = [name for name, _ in modules_in_order(case, "activation_zero_share") if name not in flat]
+    if not flat and not rectified:
         return Skipped("samples of activations between layers")
-    if len(flat) < min_layers or len(flat) <= len(others) or not plain_stack(case):
+    if len(flat) < min_layers or len(flat) <= len(rectified) or not plain_stack(case):
         return None
     return Finding(
         text=f"{len(flat)} layers in a row squash the signal (sigmoid, tanh or the like), without "
@@ -136,13 +136,13 @@ def layers_squashing(case: Case, *, min_layers: int = 4, full_strength_at: int =
     )
 
 
-def _squashed(count: int, **more: Any) -> Run:
+def _squashed(count: int, **fields: Any) -> Run:
     series: dict[str, list[float]] = {}
     for at in range(count):
         series |= {
             f"activation_{key}/{2 * at + 1}": [0.1] * 5 for key in ("saturated_share", "spread", "std")
         }
-    return run({"loss": [1.6] * 30, **series}, facts=model([[32, 32]] * (count + 1), **more))
+    return run({"loss": [1.6] * 30, **series}, facts=model([[32, 32]] * (count + 1), **fields))
 
 
 def cases() -> Cases:

@@ -29,12 +29,12 @@ def detect(case: Case, *, warmup_share: float = 1.0) -> Detected:
         planned, warmup = 1.0, ratio
     if not warmup:
         return None
-    done = case.number("steps_done")
-    if done and not epochs and done < warmup:
+    step = case.number("steps_done")
+    if step and not epochs and step < warmup:
         sentence = (
-            f"Step {text(done)} is within the warm-up of {text(warmup)} steps: the peak is still to come."
+            f"Step {text(step)} is within the warm-up of {text(warmup)} steps: the peak is still to come."
         )
-        return Finding(sentence, numbers={"warmup": warmup, "steps_done": done})
+        return Finding(sentence, numbers={"warmup": warmup, "steps_done": step})
     if not planned or planned <= 0:
         return Skipped("the planned number of steps or epochs")
     if warmup < warmup_share * planned:

@@ -52,27 +52,27 @@ def detect(
     peak = float(lr.y.max())
     if peak <= 0:
         return None
-    gone = _left(lr, low_lr_share * peak)
+    low = _stays_below(lr, low_lr_share * peak)
     begin, end = float(loss.x[0]), float(loss.x[-1])
-    if gone is None or gone <= begin or end - gone < run_share_after * (end - begin):
+    if low is None or low <= begin or end - low < run_share_after * (end - begin):
         return None
-    window = min((gone - begin) / 2, (end - gone) / 2)
-    speeds = [_fall(loss, gone + a * window, gone + b * window) for a, b in ((-1, -0.5), (-0.5, 0), (0.5, 2))]
+    window = min((low - begin) / 2, (end - low) / 2)
+    speeds = [_fall(loss, low + a * window, low + b * window) for a, b in ((-1, -0.5), (-0.5, 0), (0.5, 2))]
     if any(speed is None for speed in speeds) and not case.harm.lr_gone:
         return Skipped("more values of the loss around the decay of the learning rate")
     first, second, after = (speed or 0.0 for speed in speeds)
-    fell_steadily = second >= pace_before * first > 0 and _falls(loss, gone, window, z_score)
-    missed = second * (end - gone) >= missed_fall_share * (loss.head - loss.tail)
-    at_once = lr.at(gone - window / 2) >= lr_drop_factor * lr.at(gone)
+    fell_steadily = second >= pace_before * first > 0 and _falls(loss, low, window, z_score)
+    missed = second * (end - low) >= missed_fall_share * (loss.head - loss.tail)
+    at_once = lr.at(low - window / 2) >= lr_drop_factor * lr.at(low)
     if fell_steadily and missed and at_once and after <= pace_after * second:
-        return _finding(lr, loss, gone, peak, cut_short=True)
-    idle = _left(lr, idle_lr_share * peak)
+        return _finding(lr, loss, low, peak, cut_short=True)
+    idle = _stays_below(lr, idle_lr_share * peak)
     if idle is not None and end - idle >= run_share_after * (end - begin):
         wasted = end - idle > idle_run_share * (end - begin) and loss.tail > loss_left * loss.head > 0
-        stands = wasted and not case.level.good and not moved(loss.after(idle), share=0.02, z=3.0)
-        return _finding(lr, loss, idle, peak, cut_short=False, stands=stands)
-    faint, stop = _left(lr, faint_lr_share * peak), case.harm.standstill
-    late = stop is not None and stop.since >= gone  # it fell until the rate was gone
+        stuck = wasted and not case.level.good and not moved(loss.after(idle), share=0.02, z=3.0)
+        return _finding(lr, loss, idle, peak, cut_short=False, stuck=stuck)
+    faint, stop = _stays_below(lr, faint_lr_share * peak), case.harm.standstill
+    late = stop is not None and stop.since >= low  # it fell until the rate was gone
     if faint is not None and end - faint >= faint_run_share * (end - begin) and late:
         far = not case.level.good and loss.tail >= faint_loss_left * loss.head > 0
         return replace(_finding(lr, loss, faint, peak, cut_short=False), strength=0.8) if far else None
@@ -80,31 +80,31 @@ def detect(
 
 
 def _finding(
-    lr: Curve, loss: Curve, gone: float, peak: float, *, cut_short: bool, stands: bool = False
+    lr: Curve, loss: Curve, low: float, peak: float, *, cut_short: bool, stuck: bool = False
 ) -> Finding:
-    rate, end = lr.at(gone), float(loss.x[-1])
-    share = percent((end - gone) / (end - float(loss.x[0])))
-    fell = f"The learning rate fell to {text(rate)} ({percent(rate / peak)} of its peak) at {where(lr, gone)}"
+    rate, end = lr.at(low), float(loss.x[-1])
+    share = percent((end - low) / (end - float(loss.x[0])))
+    fell = f"The learning rate fell to {text(rate)} ({percent(rate / peak)} of its peak) at {where(lr, low)}"
     phrase = (
         f"{fell} while the loss was falling; since then, for {share} of the run, the loss stays at "
         f"{text(loss.tail)}."
         if cut_short
         else f"{fell}: the last {share} of the run were trained at next to nothing"
-        + (f", and the loss stays at {text(loss.tail)}." if stands else ".")
+        + (f", and the loss stays at {text(loss.tail)}." if stuck else ".")
     )
     return Finding(
         text=phrase,
-        symptom="plateau" if cut_short or stands else None,
-        step=gone,
+        symptom="plateau" if cut_short or stuck else None,
+        step=low,
         end=end,
         series=lr.name,
-        strength=1.0 if cut_short or stands else 0.4,
-        numbers={"lr_last": float(lr.y[-1]), "onset": gone},
-        marks=(gone,),
+        strength=1.0 if cut_short or stuck else 0.4,
+        numbers={"lr_last": float(lr.y[-1]), "onset": low},
+        marks=(low,),
     )
 
 
-def _left(lr: Curve, level: float) -> float | None:
+def _stays_below(lr: Curve, level: float) -> float | None:
     """The step from which on the rate stays at or below a level; None when it ends above."""
     above = np.flatnonzero(lr.y > level)
     after = int(above[-1]) + 1 if above.size else 0

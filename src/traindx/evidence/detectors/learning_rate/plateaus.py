@@ -105,7 +105,7 @@ def rate_cut_while_improving(
 
     Silent for other schedules, whose cuts are planned, and without a validation curve.
     """
-    scheduler = next((one for one in case.inside.schedulers if one.get("class") == _ON_PLATEAU), None)
+    scheduler = next((s for s in case.inside.schedulers if s.get("class") == _ON_PLATEAU), None)
     curves = [case.val_loss, *(case.val(name) for name in _MEASURES)]
     watched = [curve for curve in curves if curve is not None and len(curve) >= min_cuts + 2]
     rate = case.lr

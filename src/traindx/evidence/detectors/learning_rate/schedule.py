@@ -24,14 +24,14 @@ def lr_constant(
     Silent about a rate of 0, fewer than {min_points} values. Known mistakes: a rate printed with few digits
     hides a slow decay; a plateau schedule that has not acted yet.
     """
-    rest = lr.y[int((1 - last_share) * len(lr)) :]
-    value = float(rest[-1])
-    if value <= 0 or float(rest.max() - rest.min()) > tolerance * value or lr.y.max() > 1.01 * value:
+    late = lr.y[int((1 - last_share) * len(lr)) :]
+    value = float(late[-1])
+    if value <= 0 or float(late.max() - late.min()) > tolerance * value or lr.y.max() > 1.01 * value:
         return None
     away = np.flatnonzero(np.abs(lr.y - value) > tolerance * value)
     onset = float(lr.x[away[-1] + 1]) if away.size else float(lr.x[0])
-    how = f"from {where(lr, onset)} on, after a warm-up" if away.size else f"at all {len(lr)} logged points"
-    sentence = f"The learning rate is {text(value)} {how}: it never decays."
+    at = f"from {where(lr, onset)} on, after a warm-up" if away.size else f"at all {len(lr)} logged points"
+    sentence = f"The learning rate is {text(value)} {at}: it never decays."
     return Finding(sentence, step=onset, numbers={"lr": value})
 
 
@@ -142,10 +142,10 @@ def lr_still_warming(
 
 def _peak(case: Case, first: float) -> float | None:
     """The rate that a schedule starts from, as the optimizer holds it, or that the configuration names."""
-    groups = [group for one in case.inside.optimizers for group in facts(one.get("groups"))]
-    held = [rate for group in groups if (rate := number(group, "initial_lr")) is not None]
-    named = max(held) if held else case.number("lr")
-    return named if named is not None and named > 1.01 * first else None
+    groups = [group for optimizer in case.inside.optimizers for group in facts(optimizer.get("groups"))]
+    rates = [rate for group in groups if (rate := number(group, "initial_lr")) is not None]
+    peak = max(rates) if rates else case.number("lr")
+    return peak if peak is not None and peak > 1.01 * first else None
 
 
 @Detector("No warm-up", needs=("lr|setting:warmup",), family="warmup")

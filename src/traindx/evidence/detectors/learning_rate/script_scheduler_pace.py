@@ -34,13 +34,13 @@ DETECTOR = Detector(title="schedule at the wrong pace", family="script_schedule"
 
 
 def detect(training: Training) -> Places:
-    keras = [one for model in compiled(training.trace) if (one := _of_fit(model)) is not None]
+    keras = [fit_finding for model in compiled(training.trace) if (fit_finding := _of_fit(model)) is not None]
     if keras:
         return keras
     iterations = certain_iterations(training)
     if not iterations:
         return NO_LOOP
-    pairs = [(one, around) for one in iterations if (around := epochs(one)) is not None]
+    pairs = [(iteration, around) for iteration in iterations if (around := epochs(iteration)) is not None]
     if not training.scheduler_steps or not pairs:
         return Skipped("a schedule stepped in a loop over epochs and one over batches")
     findings: dict[int, Finding] = {}
@@ -98,13 +98,13 @@ def _wrong(event: CallEvent, iteration: Iteration, around: Loop) -> Finding | No
 
 def _finding(event: CallEvent, schedule: Made, why: str, pace: str, severity: Severity) -> Finding:
     assert schedule.spot is not None
-    called, made = (
+    call_text, schedule_text = (
         f"{code(event.spot)} is called {pace}",
         f"{code(schedule.spot)} (line {schedule.spot.line})",
     )
     if event.spot.node is schedule.spot.node:  # a trainer steps it
-        called, made = f"{code(schedule.spot)} is stepped {pace}", "it"
-    text = f"{where(event.spot)}: {called}, but {made} {why}."
+        call_text, schedule_text = f"{code(schedule.spot)} is stepped {pace}", "it"
+    text = f"{where(event.spot)}: {call_text}, but {schedule_text} {why}."
     return Finding(text, "silent_defect", severity, places=(place(event.spot), place(schedule.spot)))
 
 

@@ -51,9 +51,9 @@ def script_scheduler_first(training: Training) -> Places:
         return Skipped("a schedule in the script")
     findings: dict[int, Finding] = {}
     for event in training.scheduler_steps:
-        for one in iterations:
-            if _early(training, event, one):
-                findings.setdefault(id(event.spot.node), _finding(event, one))
+        for iteration in iterations:
+            if _early(training, event, iteration):
+                findings.setdefault(id(event.spot.node), _finding(event, iteration))
     return [*findings.values()]
 
 
@@ -69,7 +69,7 @@ def _early(training: Training, event: CallEvent, iteration: Iteration) -> bool:
         torch = isinstance(schedule, Made) and "torch.optim.lr_scheduler." in schedule.name
         if not torch or schedule.argument(0, "optimizer") not in iteration.step.optimizers:  # type: ignore[attr-defined]
             return False
-    return bool(event.loops) and not any(one.event.at < event.at for one in training.steps)
+    return bool(event.loops) and not any(step.event.at < event.at for step in training.steps)
 
 
 def _finding(event: CallEvent, iteration: Iteration) -> Finding:
@@ -102,25 +102,25 @@ def script_scheduler_idle(training: Training) -> Places:
         return Skipped("a schedule in the script")
     if training.scheduler_steps:
         return []
-    how = "`configure_optimizers` does not return it" if training.managed else "nothing calls its step()"
-    stepped = {id(one) for step in training.steps for one in step.optimizers}
-    found = []
+    why = "`configure_optimizers` does not return it" if training.managed else "nothing calls its step()"
+    stepped = {id(optimizer) for step in training.steps for optimizer in step.optimizers}
+    findings = []
     for event in calls:
-        ours = any(id(one) in stepped for one in options(event.value.argument(0, "optimizer")))
+        ours = any(id(option) in stepped for option in options(event.value.argument(0, "optimizer")))
         if ours and event.root is None and not event.handed and not _handed_on(training, event.value):
             text = (
-                f"{where(event.spot)}: {code(event.spot)} is made and {how}: the learning rate never changes."
+                f"{where(event.spot)}: {code(event.spot)} is made and {why}: the learning rate never changes."
             )
-            found.append(Finding(text, "silent_defect", "low", places=(place(event.spot),)))
-    return found
+            findings.append(Finding(text, "silent_defect", "low", places=(place(event.spot),)))
+    return findings
 
 
 def _handed_on(training: Training, schedule: Value) -> bool:
     """Whether something else gets the scheduler: another schedule, an object, a function of a library."""
     for event in training.trace.events:
         arguments = [*event.value.args, *event.value.keywords.values()]
-        flat = [one for arg in arguments for one in (arg.items if isinstance(arg, ListValue) else [arg])]
-        if event.value.name not in _HARMLESS and any(one is schedule for one in flat):
+        flat = [item for arg in arguments for item in (arg.items if isinstance(arg, ListValue) else [arg])]
+        if event.value.name not in _HARMLESS and any(item is schedule for item in flat):
             return True
     return False
 
@@ -153,22 +153,22 @@ def lr_stepped_per_batch(
     high = np.flatnonzero(lr.y > peak / fall_factor)
     if high[-1] + 1 >= len(lr):
         return None
-    gone = float(lr.x[high[-1] + 1])
+    low_from = float(lr.x[high[-1] + 1])
     horizon = max(early_share * max(case.planned_steps or 0.0, end - begin), 0.0)
     if case.epoch_length and case.run.axis == "step":
         horizon = max(horizon, min(case.epoch_length, 0.5 * (end - begin)))
-    if gone - begin > horizon or gone > begin + 0.5 * (end - begin):
+    if low_from - begin > horizon or low_from > begin + 0.5 * (end - begin):
         return None
-    rate, lost = float(lr.y[high[-1] + 1]), _headway(case, gone)
+    rate, lost = float(lr.y[high[-1] + 1]), _headway(case, low_from)
     trouble = lost is not None and lost < min_loss_fall
     return Finding(
         text=f"The learning rate fell {times(fall_factor)} or more, from {text(peak)} to {text(rate)}, "
-        f"by {at_step(lr, gone)} of {text(end)}, and stayed there.",
+        f"by {at_step(lr, low_from)} of {text(end)}, and stayed there.",
         symptom="plateau" if trouble else None,
         severity="high",
-        step=gone,
-        numbers={"lr_last": float(lr.y[-1]), "onset": gone},
-        marks=(gone,),
+        step=low_from,
+        numbers={"lr_last": float(lr.y[-1]), "onset": low_from},
+        marks=(low_from,),
     )
 
 

@@ -36,8 +36,8 @@ def updates_large(
     the first step was of ordinary size ({first_ratio}): then something struck later, a batch or a spike.
     Known mistakes: very small models (a handful of weights) trained briskly on purpose.
     """
-    steps, values = ratios(case, looks=min_samples)
-    if values.size < min_samples or sum(one.elements for one in matrices(case)) < min_weights:
+    steps, values = ratios(case, least=min_samples)
+    if values.size < min_samples or sum(matrix.elements for matrix in matrices(case)) < min_weights:
         return Skipped(f"{min_samples} samples of what a step changes in {min_weights} weights or more")
     peak, usual = float(values[:5].max()), float(np.median(values))
     if values[0] < first_ratio or (peak < early_ratio and usual < lasting_ratio):
@@ -77,7 +77,7 @@ def updates_small(
     was brisk: converged runs and decayed rates have small steps late, not always. Known mistakes:
     fine-tuning by very small steps on purpose.
     """
-    steps, values = ratios(case, looks=min_samples)
+    steps, values = ratios(case, least=min_samples)
     if values.size < min_samples:
         return Skipped(f"{min_samples} samples of what a step changes")
     rounded = [

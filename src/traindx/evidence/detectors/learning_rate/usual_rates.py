@@ -44,28 +44,28 @@ def config_lr_high(
     {large_rate_optimizers}. Known mistakes: small nets often stand Adam at 0.02; muP rescales rates per
     layer.
     """
-    named = optimizer_family(case)
-    family = named or trainer_default(case)
+    configured = optimizer_family(case)
+    family = configured or trainer_default(case)
     if family in LARGE_RATES:
-        limit, who = large_rate_optimizers, family
+        limit, optimizer = large_rate_optimizers, family
     elif family in ADAPTIVE and adapted(case):
-        limit, who = adam_on_adapters, f"{family} on adapters"
+        limit, optimizer = adam_on_adapters, f"{family} on adapters"
     elif family in ADAPTIVE and pretrained(case):
-        limit, who = adam_on_pretrained, f"{family} on a pretrained model"
+        limit, optimizer = adam_on_pretrained, f"{family} on a pretrained model"
     elif family in ADAPTIVE:
-        limit, who = adam, family
+        limit, optimizer = adam, family
     elif family == "lion":
-        limit, who = lion, family
+        limit, optimizer = lion, family
     elif family:
-        limit, who = sgd * max(1.0, _samples(case) / 640), family
+        limit, optimizer = sgd * max(1.0, _samples(case) / 640), family
     else:
-        limit, who = unknown_optimizer, "most optimizers (this one is not known)"
+        limit, optimizer = unknown_optimizer, "most optimizers (this one is not known)"
     if not lr_value > limit:
         return None if family else Skipped("the optimizer, in the configuration")
-    default = "" if named or not family else ", the trainer's default"
+    default = "" if configured or not family else ", the trainer's default"
     return Finding(
         text=f"The learning rate {text(lr_value)} is {times(lr_value / limit)} the upper end of what is "
-        f"usual for {who}{default} ({text(limit)}).",
+        f"usual for {optimizer}{default} ({text(limit)}).",
         series="lr" if case.lr is not None else None,
         strength=strength(lr_value, limit, (10 if family else 50) * limit),
         numbers={"lr": lr_value, "lr_usual": limit},
@@ -114,8 +114,8 @@ def config_lr_low(
     if family not in ("", "sgd") and perhaps_tuned(case):
         limit *= pretrained_factor
     if not 0 < lr_value < limit:
-        known = family or lr_value <= 0 or lr_value >= low_for_none
-        return None if known else Skipped("the optimizer, in the configuration")
+        decidable = family or lr_value <= 0 or lr_value >= low_for_none
+        return None if decidable else Skipped("the optimizer, in the configuration")
     return Finding(
         text=f"The learning rate {text(lr_value)} is {times(limit / lr_value)} below the lower end of what "
         f"is usual for {family or 'nearly any optimizer'} ({text(limit)}).",

@@ -57,15 +57,15 @@ def accumulation_undivided(
     accumulated = accumulation(case, min_steps)
     if accumulated is None or accumulated.share is None:
         return Skipped("one optimizer, and a loss function of torch's own")
-    loaders = sum(one.get("role") == "training" for one in case.inside.loaders)
-    means = all(loss.get("reduction") == "mean" for loss in case.inside.losses)
+    loaders = sum(loader.get("role") == "training" for loader in case.inside.loaders)
+    averaged = all(loss.get("reduction") == "mean" for loss in case.inside.losses)
     several = (
         accumulated.several >= step_share and accumulated.backwards >= 1.9 and accumulated.wasteful < 0.1
     )
     matched = step_share * accumulated.backwards <= accumulated.batches <= 1.3 * accumulated.backwards
     by_hand = not case.inside.loaders and accumulated.backwards >= 3 and len(case.inside.losses) == 1
     if (
-        not (several and (matched or by_hand) and means and accumulated.share >= undivided_share)
+        not (several and (matched or by_hand) and averaged and accumulated.share >= undivided_share)
         or 1 < accumulated.backwards <= loaders
     ):
         return None
@@ -102,7 +102,7 @@ def cases() -> Cases:
         run(loss, facts=sketched(batches=24) | {"loaders": [{"role": "training"}]}),
         run(loss, facts={"optimizers": [{"class": "SGD"}]}),
     )
-    both = [{"role": "training"}, {"role": "training"}]
+    loaders = [{"role": "training"}, {"role": "training"}]
     yield from accumulation_undivided.silent(
-        run(loss, facts=sketched(backwards=48, batches=48) | {"loaders": both})
+        run(loss, facts=sketched(backwards=48, batches=48) | {"loaders": loaders})
     )

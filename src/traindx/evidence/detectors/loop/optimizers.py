@@ -54,9 +54,9 @@ def optimizer_of_other_model(case: Case) -> Detected:
     reach = case.inside.fact("reach")
     if len(case.inside.optimizers) != 1 or not reach:
         return Skipped("a recording of a training with a single optimizer")
-    leaves, held, outside = (number(reach, key) or 0.0 for key in ("parameters", "held", "outside"))
+    leaves, own, outside = (number(reach, key) or 0.0 for key in ("parameters", "held", "outside"))
     unreached = any(number(event.data, "reached") == 0 for event in case.inside.events("no_gradient"))
-    if not leaves or held or not outside or not unreached:
+    if not leaves or own or not outside or not unreached:
         return None
     sentence = (
         f"The loss is computed from {leaves:g} parameters, none of which the optimizer holds; the "
@@ -65,8 +65,8 @@ def optimizer_of_other_model(case: Case) -> Detected:
     return Finding(sentence, "silent_defect", "high", case.span[0], numbers={"untrained_share": "100 %"})
 
 
-def _run(held: int, reached: int) -> Run:
-    reach = {"parameters": 6, "elements": 500, "held": held, "free": ["a"], "free_elements": 9, "outside": 6}
+def _run(own: int, reached: int) -> Run:
+    reach = {"parameters": 6, "elements": 500, "held": own, "free": ["a"], "free_elements": 9, "outside": 6}
     event = Event("no_gradient", "no gradient reached 0, 2", 4.0, {"layers": ["0"], "reached": reached})
     facts = {"optimizers": [{"class": "SGD"}], "reach": reach}
     return run({"loss": noisy([1.4] * 60, 0.05)}, facts=facts, events=[event])
@@ -112,16 +112,16 @@ def copy_never_updated(case: Case, *, min_samples: int = 5, min_moved: float = 0
     Only for copies that are called target, average or the like, and in reinforcement learning: a teacher and
     the reference of a preference training stay as they are on purpose.
     """
-    for one in facts(case.run.facts.get("followers")):
-        name, moved = word(one, "name"), number(one, "source_moved") or 0.0
-        samples = number(one, "samples") or 0.0
+    for copy in facts(case.run.facts.get("followers")):
+        name, moved = word(copy, "name"), number(copy, "source_moved") or 0.0
+        samples = number(copy, "samples") or 0.0
         follows = bool(_FOLLOWS.search(name)) or "rl" in case.traits
-        if not follows or not one.get("started_equal") or samples < min_samples or number(one, "changes"):
+        if not follows or not copy.get("started_equal") or samples < min_samples or number(copy, "changes"):
             continue
         if moved < min_moved or "preference" in case.traits:
             continue
         return Finding(
-            f"{name}, a copy of {word(one, 'like')}, is the same in all {samples:.0f} samples while the "
+            f"{name}, a copy of {word(copy, 'like')}, is the same in all {samples:.0f} samples while the "
             f"weights it copies moved by {percent(moved)}.",
             "silent_defect",
             "high",

@@ -28,42 +28,42 @@ def detect(training: Training) -> Places:
         return NO_LOOP
     losses = [loss_of(event) for event in training.backwards]
     used = _ancestors(losses)
-    for made in training.made_gradients:
-        used |= _ancestors([made.value])
+    for gradient in training.made_gradients:
+        used |= _ancestors([gradient.value])
     findings: dict[int, Finding] = {}
-    kept_ones: list[tuple[str, Value, Value, Binding | CallEvent]] = [*_sums(training), *_lists(training)]
-    for name, kept, into, at in kept_ones:
-        if id(into) in used or any(one.endswith(_OFF) for one in at.contexts) or not _has_graph(kept):
+    stored: list[tuple[str, Value, Value, Binding | CallEvent]] = [*_sums(training), *_lists(training)]
+    for name, item, into, at in stored:
+        if id(into) in used or any(c.endswith(_OFF) for c in at.contexts) or not _has_graph(item):
             continue
-        if isinstance(at, CallEvent) and (at.handed or _read_again(training, kept, into, losses, used)):
+        if isinstance(at, CallEvent) and (at.handed or _read_again(training, item, into, losses, used)):
             continue
-        findings.setdefault(id(at.spot.node), _finding(training, name, kept, at, used))
+        findings.setdefault(id(at.spot.node), _finding(training, name, item, at, used))
     return [*findings.values()]
 
 
-def _has_graph(kept: Value) -> bool:
+def _has_graph(item: Value) -> bool:
     """Whether every way a value may have come about leads to layers."""
-    ways = options(kept)
-    return bool(ways) and all(isinstance(one, Made) and reach(one).alive for one in ways)
+    ways = options(item)
+    return bool(ways) and all(isinstance(way, Made) and reach(way).alive for way in ways)
 
 
-def _read_again(training: Training, kept: Value, into: Value, losses: list[Value], used: set[int]) -> bool:
+def _read_again(training: Training, item: Value, into: Value, losses: list[Value], used: set[int]) -> bool:
     """Whether a list is emptied, or a loss is made of what it holds."""
     emptied = [e for e in training.trace.methods("clear", "pop", "popleft") if e.loops]
-    part_of_loss = id(kept) in used and not any(kept is one for one in losses)
+    part_of_loss = id(item) in used and not any(item is loss for loss in losses)
     return part_of_loss or any(e.value.receiver is into for e in emptied)
 
 
 def _sums(training: Training) -> Iterator[tuple[str, Value, Value, Binding]]:
     """`total += loss`, `total = total + loss` with a total that the loop does not begin anew."""
-    for one in training.trace.bindings:
-        call = one.value
-        if not one.loops or not isinstance(call, Made) or call.kind != "operator" or not _adds(one):
+    for b in training.trace.bindings:
+        call = b.value
+        if not b.loops or not isinstance(call, Made) or call.kind != "operator" or not _adds(b):
             continue
-        if one.owner is None and _in_forward(one):
+        if b.owner is None and _in_forward(b):
             continue
-        if call.name == "Add" and len(call.args) == 2 and not _begun(training, one, _stepping(training, one)):
-            yield one.name, call.args[1], call, one
+        if call.name == "Add" and len(call.args) == 2 and not _begun(training, b, _stepping(training, b)):
+            yield b.name, call.args[1], call, b
 
 
 def _adds(binding: Binding) -> bool:
@@ -77,10 +77,10 @@ def _adds(binding: Binding) -> bool:
 def _in_forward(added: Binding) -> bool:
     """Whether it is a variable of a forward pass: a sum over layers, which ends with the call."""
     return any(
-        isinstance(one, ast.FunctionDef)
-        and one.name in ("forward", "call", "__call__")
-        and one.lineno <= added.spot.line <= (one.end_lineno or one.lineno)
-        for one in ast.walk(added.spot.source.tree)
+        isinstance(node, ast.FunctionDef)
+        and node.name in ("forward", "call", "__call__")
+        and node.lineno <= added.spot.line <= (node.end_lineno or node.lineno)
+        for node in ast.walk(added.spot.source.tree)
     )
 
 
@@ -93,8 +93,8 @@ def _stepping(training: Training, added: Binding) -> Loop:
 def _begun(training: Training, added: Binding, loop: Loop) -> bool:
     """Whether the sum begins in the loop it is added to in."""
     return any(
-        one.name == added.name and one.owner is added.owner and loop in one.loops and not _adds(one)
-        for one in training.trace.bindings
+        b.name == added.name and b.owner is added.owner and loop in b.loops and not _adds(b)
+        for b in training.trace.bindings
     )
 
 
@@ -107,14 +107,14 @@ def _lists(training: Training) -> Iterator[tuple[str, Value, Value, CallEvent]]:
             continue
         origin_spot = receiver.spot
         inside = origin_spot is not None and any(
-            _holds(loop.spot.node, origin_spot.node) for loop in event.loops[-1:]
+            _contains(loop.spot.node, origin_spot.node) for loop in event.loops[-1:]
         )
         if not inside and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             yield ast.unparse(node.func.value), event.value.args[0], receiver, event
 
 
-def _holds(outer: ast.AST, node: ast.AST) -> bool:
-    return any(one is node for one in ast.walk(outer))
+def _contains(outer: ast.AST, node: ast.AST) -> bool:
+    return any(inner is node for inner in ast.walk(outer))
 
 
 def _ancestors(values: list[Value]) -> set[int]:
@@ -129,15 +129,15 @@ def _ancestors(values: list[Value]) -> set[int]:
     return visited
 
 
-def _finding(training: Training, name: str, kept: Value, at: Binding | CallEvent, used: set[int]) -> Finding:
-    spent = id(kept) in used
+def _finding(training: Training, name: str, item: Value, at: Binding | CallEvent, used: set[int]) -> Finding:
+    spent = id(item) in used
     outer = at.loops[-2] if len(at.loops) > 1 else None
     anew = outer is not None and isinstance(at, Binding) and _begun(training, at, outer)
     severity: Severity = "medium" if not spent or (outer is not None and not anew) else "low"
-    what = "the graph of every step" if spent else "the activations of every batch"
+    content = "the graph of every step" if spent else "the activations of every batch"
     until = " until it is reset" if anew else ""
     text = (
-        f"{where(at.spot)}: {code(at.spot)} keeps the tensor, and with it {what}, in `{name}`{until}: "
+        f"{where(at.spot)}: {code(at.spot)} keeps the tensor, and with it {content}, in `{name}`{until}: "
         "memory grows. `.item()` keeps the number only."
     )
     return Finding(text, "memory_growth", severity, places=(place(at.spot),), edits=_edit(at))
@@ -146,12 +146,12 @@ def _finding(training: Training, name: str, kept: Value, at: Binding | CallEvent
 def _edit(at: Binding | CallEvent) -> tuple[Edit, ...]:
     """`.item()` behind a plain name."""
     node = at.spot.node
-    kept = node.value if isinstance(node, ast.AugAssign) else None
+    expression = node.value if isinstance(node, ast.AugAssign) else None
     if isinstance(node, ast.Call):
-        kept = node.args[0]
-    if not isinstance(kept, ast.Name):
+        expression = node.args[0]
+    if not isinstance(expression, ast.Name):
         return ()
-    spot = Spot(at.spot.source, kept)
+    spot = Spot(at.spot.source, expression)
     return replaced(spot, f"{segment(spot)}.item()", "ask")
 
 

@@ -35,7 +35,7 @@ def script_donated_used(script: Script) -> Places:
     for source in sources:
         donating = dict(_donating(source))
         for scope in scopes(source) if donating else ():
-            findings += [_finding(source, *one) for one in _used(scope, donating)]
+            findings += [_finding(source, *use) for use in _used(scope, donating)]
     return findings
 
 
@@ -43,8 +43,8 @@ def _donating(source: Source) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Functions that are compiled so that they take over arguments, and which."""
     for node in ast.walk(source.tree):
         if isinstance(node, ast.FunctionDef):
-            for one in node.decorator_list:
-                if isinstance(one, ast.Call) and (places := _places(source, one)):
+            for decorator in node.decorator_list:
+                if isinstance(decorator, ast.Call) and (places := _places(source, decorator)):
                     yield node.name, places
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             for name in targets(node):
@@ -53,12 +53,12 @@ def _donating(source: Source) -> Iterator[tuple[str, tuple[int, ...]]]:
 
 
 def _places(source: Source, call: ast.Call) -> tuple[int, ...]:
-    if "jax.jit" not in (full_name(source, one) for one in (call.func, *call.args[:1])):
+    if "jax.jit" not in (full_name(source, function) for function in (call.func, *call.args[:1])):
         return ()
-    for one in call.keywords:
-        if one.arg == "donate_argnums":
+    for keyword in call.keywords:
+        if keyword.arg == "donate_argnums":
             try:
-                value = ast.literal_eval(one.value)
+                value = ast.literal_eval(keyword.value)
             except (ValueError, TypeError):
                 return ()
             return (
@@ -74,7 +74,7 @@ def _places(source: Source, call: ast.Call) -> tuple[int, ...]:
 def _used(scope: Scope, donating: dict[str, tuple[int, ...]]) -> Iterator[tuple[ast.Call, str, int]]:
     """Calls after which a donated name is read before it is bound anew."""
     nodes = list(own_nodes(scope))
-    for statement in (one for one in nodes if isinstance(one, ast.Assign | ast.Expr)):
+    for statement in (node for node in nodes if isinstance(node, ast.Assign | ast.Expr)):
         call = statement.value
         if (
             not isinstance(call, ast.Call)
@@ -82,14 +82,14 @@ def _used(scope: Scope, donating: dict[str, tuple[int, ...]]) -> Iterator[tuple[
             or call.func.id not in donating
         ):
             continue
-        bound = {one.id for one in targets(statement) if isinstance(one, ast.Name)}
+        bound = {target.id for target in targets(statement) if isinstance(target, ast.Name)}
         for at in donating.get(call.func.id, ()):
-            given = call.args[at] if at < len(call.args) else None
-            if isinstance(given, ast.Name) and given.id not in bound:
-                later = [one for one in nodes if isinstance(one, ast.Name) and one.id == given.id]
-                after = [one for one in later if one.lineno > (statement.end_lineno or statement.lineno)]
+            argument = call.args[at] if at < len(call.args) else None
+            if isinstance(argument, ast.Name) and argument.id not in bound:
+                later = [use for use in nodes if isinstance(use, ast.Name) and use.id == argument.id]
+                after = [use for use in later if use.lineno > (statement.end_lineno or statement.lineno)]
                 if after and isinstance(after[0].ctx, ast.Load):
-                    yield call, given.id, after[0].lineno
+                    yield call, argument.id, after[0].lineno
 
 
 def _finding(source: Source, call: ast.Call, name: str, line: int) -> Finding:
@@ -144,21 +144,21 @@ def _twice(source: Source, scope: Scope) -> Iterator[tuple[ast.Call, int]]:
                 yield node, node.lineno
             drawn[key] = node.lineno
         statement = node if isinstance(node, ast.Assign | ast.AnnAssign | ast.For) else None
-        for one in targets(statement) if statement is not None else ():
+        for target in targets(statement) if statement is not None else ():
             # The value of an assignment comes after its target in this order, though it is computed before.
-            if isinstance(one, ast.Name) and not _draws_in(source, statement, one.id):
-                drawn.pop(one.id, None)
+            if isinstance(target, ast.Name) and not _draws_in(source, statement, target.id):
+                drawn.pop(target.id, None)
 
 
 def _key(source: Source, call: ast.Call) -> str:
     module, _, name = full_name(source, call.func).rpartition(".")
-    given = call.args[0] if call.args else None
-    return given.id if module == "jax.random" and name in _DRAWS and isinstance(given, ast.Name) else ""
+    key = call.args[0] if call.args else None
+    return key.id if module == "jax.random" and name in _DRAWS and isinstance(key, ast.Name) else ""
 
 
 def _draws_in(source: Source, statement: ast.AST | None, key: str) -> bool:
     inside = ast.walk(statement) if isinstance(statement, ast.Assign) else ()
-    return any(isinstance(one, ast.Call) and _key(source, one) == key for one in inside)
+    return any(isinstance(inner, ast.Call) and _key(source, inner) == key for inner in inside)
 
 
 def _around(source: Source, node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
@@ -169,18 +169,18 @@ def _around(source: Source, node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
 
 
 def _in_branch(source: Source, node: ast.AST, scope: Scope) -> bool:
-    return any(isinstance(one, _ARMS) for one in _around(source, node, scope))
+    return any(isinstance(outer, _ARMS) for outer in _around(source, node, scope))
 
 
 def _loop(source: Source, node: ast.AST, scope: Scope) -> ast.AST | None:
     loops = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp)
-    return next((one for one in _around(source, node, scope) if isinstance(one, loops)), None)
+    return next((outer for outer in _around(source, node, scope) if isinstance(outer, loops)), None)
 
 
 def _bound_in(loop: ast.AST, key: str) -> bool:
     return any(
-        isinstance(one, ast.Name) and one.id == key and isinstance(one.ctx, ast.Store)
-        for one in ast.walk(loop)
+        isinstance(node, ast.Name) and node.id == key and isinstance(node.ctx, ast.Store)
+        for node in ast.walk(loop)
     )
 
 

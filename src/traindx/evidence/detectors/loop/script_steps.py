@@ -5,7 +5,7 @@ import ast
 from traindx.evidence.detector import Cases, Detector, Finding, Skipped
 from traindx.evidence.detectors._script import Edit, Iteration, Iterations, Places, Training, script
 from traindx.evidence.detectors._script.keras_samples import taped
-from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
+from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, sums, where
 from traindx.source.edit_pieces import place, put_after
 from traindx.source.execution import CallEvent
 from traindx.source.roles import is_optimizer, loss_call
@@ -19,7 +19,6 @@ _PLAIN = (
     "optimizer.step()\noptimizer.zero_grad()"
 )
 _BODY = "{}\nloss = criterion(model(x), y)\n{}\nif (i + 1) % 4 == 0:\n    {}"
-_OWN = ("zero_grad", "state_dict", "load_state_dict", "add_param_group", "param_groups")
 _LOOP = """
 import torch
 from torch import nn
@@ -45,7 +44,7 @@ def script_accumulation_wrong(training: Training, iterations: Iterations) -> Pla
     Silent when the loss is divided or averaged in any way, or comes from a function that cannot be read.
     Known mistake: a rate that was tuned with the sum.
     """
-    several = [one for one in iterations if _accumulates(one)]
+    several = [iteration for iteration in iterations if _accumulates(iteration)]
     if not several:
         return Skipped("a loop that adds up gradients over several batches")
     calls = {id(e.value): e for e in training.trace.events if loss_call(e) is not None}
@@ -71,10 +70,10 @@ def _accumulates(iteration: Iteration) -> bool:
 
 def _cleared(iteration: Iteration) -> Finding | None:
     step, backward = iteration.step.event, iteration.backwards[0]
-    every = [z for z in iteration.zeros if z.arms == backward.arms[: len(z.arms)] and z.at < backward.at]
-    if not every or every[-1].loops[-1:] != backward.loops[-1:]:
+    zeros = [z for z in iteration.zeros if z.arms == backward.arms[: len(z.arms)] and z.at < backward.at]
+    if not zeros or zeros[-1].loops[-1:] != backward.loops[-1:]:
         return None
-    spot = every[-1].event.spot
+    spot = zeros[-1].event.spot
     text = (
         f"{where(spot)}: {code(spot)} clears the gradients at every batch, while {code(step.spot)} (line "
         f"{step.spot.line}) comes only after several: all but the last batch's are lost."
@@ -86,17 +85,17 @@ def _undivided(iteration: Iteration, calls: dict[int, CallEvent]) -> Finding | N
     backward = iteration.backwards[0]
     if backward.loop is not iteration.step.event.loop:
         return None
-    ways = [inner for one in options(loss_of(backward)) for inner in options(_unscaled(one))]
-    losses = [one for one in ways if not isinstance(one, Const)]
-    known = [calls[id(one)] for one in losses if id(one) in calls]
-    if not known or len(known) < len(losses) or any(_summed(event) for event in known):
+    ways = [inner for way in options(loss_of(backward)) for inner in options(_unscaled(way))]
+    losses = [loss for loss in ways if not isinstance(loss, Const)]
+    events = [calls[id(loss)] for loss in losses if id(loss) in calls]
+    if not events or len(events) < len(losses) or any(sums(loss_call(event)) for event in events):
         return None
     adaptive = any(isinstance(o, Made) and "SGD" not in o.short for o in iteration.step.optimizers)
     text = (
         f"{where(backward.spot)}: {code(backward.spot)} adds up the gradients of several batches, and the "
-        f"loss of line {known[0].spot.line} is not divided by their number: the step grows as many times."
+        f"loss of line {events[0].spot.line} is not divided by their number: the step grows as many times."
     )
-    places = (place(backward.spot), place(known[0].spot))
+    places = (place(backward.spot), place(events[0].spot))
     return Finding(text, "silent_defect", "low" if adaptive else "medium", places=places)
 
 
@@ -104,12 +103,6 @@ def _unscaled(value: Value) -> Value:
     """The loss behind a scaler."""
     scaled = isinstance(value, Made) and value.kind == "method" and value.name == "scale" and value.args
     return value.args[0] if scaled and isinstance(value, Made) else value
-
-
-def _summed(event: CallEvent) -> bool:
-    found = loss_call(event)
-    kind = found.setup.keywords.get("reduction") if found is not None else None
-    return isinstance(kind, Const) and kind.value == "sum"
 
 
 @Detector("optimizer never steps", family="script_step_order", measured_by="optimizer_never_stepped")
@@ -139,35 +132,35 @@ def script_step_missing(training: Training) -> Places:
 
 def _taped(training: Training) -> list[Finding]:
     """Gradients taken from a tape that no optimizer, and no assignment, applies."""
-    made = [e for e in training.trace.calls if e.value.name.startswith("keras.optimizers.")]
-    looped = [one.event for one in training.tapes if one.event.loops]
-    known = training.followed("gradient") and not any(_leaves(training, e.value) for e in made)
-    if not made or not looped or applied(training.trace) or training.trace.methods("fit") or not known:
+    calls = [e for e in training.trace.calls if e.value.name.startswith("keras.optimizers.")]
+    looped = [tape.event for tape in training.tapes if tape.event.loops]
+    sure = training.followed("gradient") and not any(_leaves(training, e.value) for e in calls)
+    if not calls or not looped or applied(training.trace) or training.trace.methods("fit") or not sure:
         return []
     text = (
         f"{where(looped[-1].spot)}: {code(looped[-1].spot)} makes gradients, and no line applies them "
-        f"(`apply_gradients` of the optimizer of line {made[0].spot.line}): the weights never change."
+        f"(`apply_gradients` of the optimizer of line {calls[0].spot.line}): the weights never change."
     )
-    places = (place(looped[-1].spot), place(made[0].spot))
+    places = (place(looped[-1].spot), place(calls[0].spot))
     return [Finding(text, "silent_defect", "high", places=places)]
 
 
-def _idle(training: Training, made: list[CallEvent]) -> list[Finding]:
+def _idle(training: Training, calls: list[CallEvent]) -> list[Finding]:
     """Optimizers beside others that are cleared in a loop with a backward pass and never step."""
-    stepping = [one for step in training.steps for one in step.optimizers]
-    if not all(isinstance(one, Made) and one.kind == "call" for one in stepping):
+    stepping = [o for step in training.steps for o in step.optimizers]
+    if not all(isinstance(o, Made) and o.kind == "call" for o in stepping):
         return []
-    known = {step.event for step in training.steps} | set(training.scheduler_steps)
-    if any(event not in known for event in training.trace.methods("step")):
+    stepped = {step.event for step in training.steps} | set(training.scheduler_steps)
+    if any(event not in stepped for event in training.trace.methods("step")):
         return []
-    found = []
-    for event in made:
-        idle = all(one is not event.value for one in stepping) and not _leaves(training, event.value)
+    findings = []
+    for event in calls:
+        idle = all(o is not event.value for o in stepping) and not _leaves(training, event.value)
         loops = [z.loops[-1] for z in training.zeros if z.owner is event.value and z.loops]
         inner = [b for b in training.backwards if loops and loops[0] in b.loops]
         if idle and inner and not _changed_otherwise(training):
-            found.append(_finding(inner[-1], event, training))
-    return found
+            findings.append(_finding(inner[-1], event, training))
+    return findings
 
 
 def _changed_otherwise(training: Training) -> bool:
@@ -182,7 +175,7 @@ def _leaves(training: Training, value: Value) -> bool:
     """Whether an optimizer is given to something that may step it."""
     for event in training.trace.events:
         arguments = [*event.value.args, *event.value.keywords.values()]
-        if any(one is value for one in arguments) and "lr_scheduler" not in event.value.name:
+        if any(argument is value for argument in arguments) and "lr_scheduler" not in event.value.name:
             return True
     return False
 

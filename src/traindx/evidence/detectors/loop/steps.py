@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from traindx.evidence.detector import Case, Cases, Curve, Detected, Detector, Event, Finding, Run, Skipped
-from traindx.evidence.detectors._modes import what_modes_change
+from traindx.evidence.detector import Case, Cases, Curve, Detected, Detector, Event, Finding, Skipped
+from traindx.evidence.detectors._modes import what_modes_change, with_dropout
 from traindx.evidence.detectors._number_text import percent, strength, text, where
 from traindx.testing.sketch import decay, noisy, run
 
@@ -78,33 +78,28 @@ def trains_in_eval_mode(case: Case, *, step_share: float = 0.2, min_steps: int =
     Silent when modes change nothing (no dropout, no batch norm), when the stretch is short, and about single
     modules that are kept in eval mode on purpose (frozen batch norm).
     """
-    what = what_modes_change(case)
-    if not what:
+    noun = what_modes_change(case)
+    if not noun:
         return Skipped()
     begin, end = case.span
-    told = [(e.step, e.data.get("training")) for e in case.inside.events("mode") if e.step is not None]
-    ends = [*(step for step, _ in told[1:]), end + 1]
-    taken = sum(
-        until - step for (step, training), until in zip(told, ends, strict=False) if training is False
+    modes = [(e.step, e.data.get("training")) for e in case.inside.events("mode") if e.step is not None]
+    ends = [*(step for step, _ in modes[1:]), end + 1]
+    count = sum(
+        until - step for (step, training), until in zip(modes, ends, strict=False) if training is False
     )
     whole = end - begin + 1
-    if taken < min_steps or taken < step_share * whole:
+    if count < min_steps or count < step_share * whole:
         return None
-    since = next(step for step, training in told if training is False)
+    since = next(step for step, training in modes if training is False)
     return Finding(
-        f"{text(taken)} of {text(whole)} steps ({percent(taken / whole)}) are taken in eval mode, since step "
-        f"{text(since)}: {what} {'are' if ' and ' in what else 'is'} not at work while the model trains.",
+        f"{text(count)} of {text(whole)} steps ({percent(count / whole)}) are taken in eval mode, since step "
+        f"{text(since)}: {noun} {'are' if ' and ' in noun else 'is'} not at work while the model trains.",
         "silent_defect",
-        "high" if "norm" in what else "medium",
+        "high" if "norm" in noun else "medium",
         since,
-        numbers={"eval_share": percent(taken / whole)},
+        numbers={"eval_share": percent(count / whole)},
         marks=(since,),
     )
-
-
-def _run(events: list[Event], *, dropout: float = 0.5) -> Run:
-    model = {"class": "Net", "parameters": 10, "dropout": [dropout], "normalisation": {}}
-    return run({"loss": decay(160, 2.0, 0.2)}, facts={"models": [model]}, events=events)
 
 
 @Detector("Worse since a resume", family="resume", guards=("surrogate",))
@@ -136,10 +131,10 @@ def worse_since_resume(
     reach = near_share * float(val_loss.x[-1] - val_loss.x[0])
     for resume in resumes:
         after, before = val_loss.after(resume), val_loss.before(resume)
-        few = min(after.size, before.size, 2 * min_after)
-        if after.size < min_after or few < min_after or not resume - reach <= best_step <= resume:
+        width = min(after.size, before.size, 2 * min_after)
+        if after.size < min_after or width < min_after or not resume - reach <= best_step <= resume:
             continue
-        rise = float(np.median(after[-few:]) - np.median(before[-few:]))
+        rise = float(np.median(after[-width:]) - np.median(before[-width:]))
         if rise < max(0.01 * abs(float(before[-1])), 3 * val_loss.noise) or not loss.tail < loss.at(resume):
             continue
         return Finding(
@@ -165,14 +160,12 @@ def config_managed_loop(case: Case) -> Detected:
     accuracies that looks as if Keras wrote it may be written by anybody too: it counts less than half.
     Known mistake: Lightning allows loops by hand (manual optimisation), which the log does not tell.
     """
-    known = next((form for form in case.run.formats if form in _MANAGED), None)
-    if known is None:
+    name = next((form for form in case.run.formats if form in _MANAGED), None)
+    if name is None:
         return Skipped()
-    seems = "seems to run" if _SURENESS.get(known, 1.0) < 0.5 else "runs"
-    text = (
-        f"{_MANAGED[known]} {seems} the loop (its log has {case.run.points:,} points): it zeroes gradients."
-    )
-    return Finding(text, strength=_SURENESS.get(known, 1.0))
+    seems = "seems to run" if _SURENESS.get(name, 1.0) < 0.5 else "runs"
+    text = f"{_MANAGED[name]} {seems} the loop (its log has {case.run.points:,} points): it zeroes gradients."
+    return Finding(text, strength=_SURENESS.get(name, 1.0))
 
 
 def cases() -> Cases:
@@ -186,13 +179,13 @@ def cases() -> Cases:
         run({"loss": [1.0] * 4000, "skipped_steps": np.arange(4000) // 1000}),
     )
     yield from trains_in_eval_mode.fires(
-        _run([Event("mode", "the model trains in eval mode", 17.0, {"training": False})])
+        with_dropout([Event("mode", "the model trains in eval mode", 17.0, {"training": False})])
     )
     off = Event("mode", "the model trains in eval mode", 17.0, {"training": False})
     yield from trains_in_eval_mode.silent(
-        _run([]),
-        _run([off], dropout=0.0),
-        _run([off, Event("mode", "the model trains in training mode", 20.0, {"training": True})]),
+        with_dropout([]),
+        with_dropout([off], dropout=0.0),
+        with_dropout([off, Event("mode", "the model trains in training mode", 20.0, {"training": True})]),
     )
     val = np.concatenate([decay(60, 4.6, 2.6), np.linspace(2.61, 2.77, 20)])
     train = np.concatenate([decay(60, 4.6, 2.57), np.linspace(2.5, 2.15, 20)])

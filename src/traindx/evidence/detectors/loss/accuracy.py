@@ -41,20 +41,20 @@ def accuracy_below_chance(
         return Skipped("a loss that does not fall: then the accuracy alone is odd")
     classes = case.task.classes
     held_out = shares(case.val("accuracy"))
-    guess, told = 0.0, ""
+    guess, basis = 0.0, ""
     if classes is not None and classes <= max_classes:
         guess = 1.0 / classes
-        told = f"guessing among {classes} classes gives {text(guess)}"
+        basis = f"guessing among {classes} classes gives {text(guess)}"
     elif held_out is not None and held_out.size >= min_points:
         guess = float(np.median(held_out))
-        told = f"on validation data the same model has {text(guess)}"
+        basis = f"on validation data the same model has {text(guess)}"
     if guess < 1.0 / max_classes:
         return Skipped("the number of classes in the configuration")
     later = part[part.size // 3 :]
     if float(later.mean()) > chance_share * guess:
         return None
     return Finding(
-        f"The training accuracy is {text(float(later.mean()))} over the last {later.size} values: {told}. "
+        f"The training accuracy is {text(float(later.mean()))} over the last {later.size} values: {basis}. "
         "Something leads the model away from the answer.",
         "not_learning",
         "medium",

@@ -126,9 +126,9 @@ def run_too_short(case: Case, *, min_points: int = 6) -> Detected:
     if longest >= min_points:
         return None
     if longest == 0:
-        most = max((len(series) for series in case.run.series.values()), default=0)
+        count = max((len(series) for series in case.run.series.values()), default=0)
         text = (
-            f"There is no loss and no known metric in {len(case.run.series)} series of up to {most} points."
+            f"There is no loss and no known metric in {len(case.run.series)} series of up to {count} points."
         )
         return Finding(text, numbers={"points": 0})
     points = "1 point" if longest == 1 else f"{longest} points"

@@ -60,27 +60,27 @@ def detect(
     steps = _measure(loss, edges, points_per_epoch)
     if steps is None or steps.drop.size < min_boundaries or steps.fresher < 0.4:
         return None
-    kept = ~_rate_cut(case, steps.edge)
-    sizes, errors = steps.drop[kept], steps.error[kept]
+    uncut = ~_rate_cut(case, steps.edge)
+    sizes, errors = steps.drop[uncut], steps.error[uncut]
     if sizes.size < min_boundaries:
         return None
-    seen = (sizes > 2.0 * errors) & (sizes > min_drop)
+    clear = (sizes > 2.0 * errors) & (sizes > min_drop)
     total = float(sizes.sum() / np.sqrt((errors**2).sum()))
     fall = float(np.log(_level_before(loss, edges[0]) / loss.tail))
     by_drops = float(steps.drop.mean()) * edges.size / fall if fall > 0 else 0.0
     if (
-        seen.mean() < boundaries_with_drop
+        clear.mean() < boundaries_with_drop
         or total < z_score
         or float(np.median(sizes)) < 4.0 * abs(steps.inside)
     ):
         return None
     if not 0.5 <= by_drops <= 1.5:
         return None
-    return _seen(case, loss, edges, sizes, seen, fall)
+    return _finding(case, loss, edges, sizes, clear, fall)
 
 
-def _seen(
-    case: Case, loss: Curve, edges: FloatArray, sizes: FloatArray, seen: BoolArray, fall: float
+def _finding(
+    case: Case, loss: Curve, edges: FloatArray, sizes: FloatArray, clear: BoolArray, fall: float
 ) -> Finding:
     validated = validation_curves(case)
     rises = bool(validated) and _validation_rises(case)
@@ -89,15 +89,15 @@ def _seen(
     start = max(float(edges[0]), validated[0].best_point[0] if rises else 0.0)
     middle = 1.0 - float(np.exp(-np.median(sizes)))
     return Finding(
-        f"The training loss drops by {percent(middle)} at epoch boundaries ({int(seen.sum())} of "
-        f"{seen.size}) and hardly between them: from {text(_level_before(loss, edges[0]))} before the first "
+        f"The training loss drops by {percent(middle)} at epoch boundaries ({int(clear.sum())} of "
+        f"{clear.size}) and hardly between them: from {text(_level_before(loss, edges[0]))} before the first "
         f"boundary ({where(loss, float(edges[0]))}) to {text(loss.tail)} at the end.",
         "overfitting",
         severity,
         step=start,
         series=loss.name,
         strength=strength(middle, 0.03, 0.3),
-        numbers={"drops": int(seen.sum()), "boundaries": int(seen.size), "drop": middle},
+        numbers={"drops": int(clear.sum()), "boundaries": int(clear.size), "drop": middle},
         marks=tuple(float(edge) for edge in edges[:20]),
     )
 
@@ -105,17 +105,17 @@ def _seen(
 def _boundaries(case: Case, loss: Curve) -> FloatArray:
     """Steps at which a new epoch begins, on the axis of the loss, inside its range."""
     first, last = float(loss.x[0]), float(loss.x[-1])
-    counted, length = case.curve("epoch"), case.epoch_length
+    epoch, length = case.curve("epoch"), case.epoch_length
     if loss.axis == "epoch":
         edges = _whole(first, last, len(loss))
-    elif counted is not None and len(counted) > 1 and counted.axis == loss.axis:
-        epochs = np.maximum.accumulate(counted.y)
+    elif epoch is not None and len(epoch) > 1 and epoch.axis == loss.axis:
+        epochs = np.maximum.accumulate(epoch.y)
         whole = _whole(float(epochs[0]), float(epochs[-1]), len(loss))
         if (epochs == np.round(epochs)).all():
-            after = np.minimum(np.searchsorted(epochs, whole), len(counted) - 1)
-            edges = 0.5 * (counted.x[after] + counted.x[np.maximum(after - 1, 0)])
+            after = np.minimum(np.searchsorted(epochs, whole), len(epoch) - 1)
+            edges = 0.5 * (epoch.x[after] + epoch.x[np.maximum(after - 1, 0)])
         else:
-            edges = np.interp(whole, epochs, counted.x)
+            edges = np.interp(whole, epochs, epoch.x)
     elif length and loss.axis == "step":
         edges = length * _whole(first / length, last / length, len(loss))
     else:
@@ -124,9 +124,9 @@ def _boundaries(case: Case, loss: Curve) -> FloatArray:
     return inside
 
 
-def _whole(first: float, last: float, most: int) -> FloatArray:
-    """The whole numbers above one and up to another; none when they are more than `most`."""
-    return np.arange(np.floor(first) + 1, np.floor(last) + 1) if last - first <= most else np.empty(0)
+def _whole(first: float, last: float, max_count: int) -> FloatArray:
+    """The whole numbers above one and up to another; none when they are more than `max_count`."""
+    return np.arange(np.floor(first) + 1, np.floor(last) + 1) if last - first <= max_count else np.empty(0)
 
 
 def _measure(loss: Curve, edges: FloatArray, dense: int) -> _Steps | None:

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from traindx.core.kinds import loss_kind
 from traindx.evidence.curve import shares
 from traindx.evidence.detector import (
     Case,
@@ -18,7 +17,6 @@ from traindx.evidence.detector import (
     stats,
 )
 from traindx.evidence.detectors._number_text import percent, text
-from traindx.evidence.sampled import odd_objective
 from traindx.evidence.validation import last_level
 from traindx.testing.sketch import decay, noisy, run
 
@@ -101,9 +99,9 @@ def _finding(case: Case, curve: Curve, level: float, classes: int) -> Finding:
 
 def _classes(case: Case, loss: Curve | None) -> int | None:
     """K as configured, as the first losses and accuracies tell, or of the ln K the loss stands at."""
-    known = case.task.classes
-    if known is not None or loss is None or not len(loss):
-        return known
+    classes = case.task.classes
+    if classes is not None or loss is None or not len(loss):
+        return classes
     chances = [case.task.chance_near(level, tolerance=0.02) for level in (loss.head, last_level(loss.y))]
     counts = {c.classes for c in chances if c is not None}
     return counts.pop() if len(counts) == 1 and None not in chances and None not in counts else None
@@ -137,10 +135,10 @@ def accuracy_at_majority(
     """
     held_out = case.val("accuracy")
     curves = [(accuracy, case.loss), (held_out, case.val_loss or case.loss)]
-    enough = [(curve, loss) for curve, loss in curves if curve is not None and len(curve) >= min_points]
-    if not enough:
+    usable = [(curve, loss) for curve, loss in curves if curve is not None and len(curve) >= min_points]
+    if not usable:
         return Skipped(f"at least {min_points} values of the accuracy")
-    for curve, loss in enough:
+    for curve, loss in usable:
         if (
             shares(curve) is None
             or curve.course.starts_late
@@ -148,11 +146,11 @@ def accuracy_at_majority(
         ):
             continue
         # What one part of the data shows means nothing while the other moves.
-        if any(_moved(other, max_loss_fall) for other in (case.loss, case.val_loss)):
+        if any(_moved(part_loss, max_loss_fall) for part_loss in (case.loss, case.val_loss)):
             continue
-        found = _constant(case, curve, loss, equal_share) or _base_rate(case, curve, loss, entropy_tolerance)
-        if found is not None:
-            return found
+        answer = _constant(case, curve, loss, equal_share) or _base_rate(case, curve, loss, entropy_tolerance)
+        if answer is not None:
+            return answer
     return None
 
 
@@ -163,14 +161,14 @@ def _moved(loss: Curve | None, fall: float) -> bool:
     return (loss.head - last_level(loss.y)) / abs(loss.head) > fall
 
 
-def _constant(case: Case, curve: Curve, loss: Curve | None, same: float) -> Finding | None:
+def _constant(case: Case, curve: Curve, loss: Curve | None, equal_share: float) -> Finding | None:
     part = shares(curve)
     if part is None:
         return None
     middle = float(np.median(part))
     equal = float((np.abs(part - middle) <= 0.002).mean())
     if (
-        equal < same
+        equal < equal_share
         or float(np.ptp(part)) > 0.02
         or not 0.02 < middle < 0.98
         or _at_chance(case, middle, loss)
@@ -198,20 +196,20 @@ def _base_rate(case: Case, curve: Curve, loss: Curve | None, entropy: float) -> 
     begins_even = abs(loss.head / math.log(2.0) - 1.0) < 0.25
     if not 0.52 < middle < 0.9 or not (classes == 2 or begins_even) or stats.trend(curve.x, part).p < 0.05:
         return None
-    knows = -middle * math.log(middle) - (1.0 - middle) * math.log(1.0 - middle)
+    shares_entropy = -middle * math.log(middle) - (1.0 - middle) * math.log(1.0 - middle)
     ends = (float(np.median(loss.y[len(loss) // 4 :])), last_level(loss.y))
-    if max(abs(level / knows - 1.0) for level in ends) > entropy:
+    if max(abs(level / shares_entropy - 1.0) for level in ends) > entropy:
         return None
     return Finding(
         f"{curve.name} stays around {text(middle)} and the loss at {text(ends[1])}, the entropy of "
-        f"such shares ({text(knows)}): the model knows how common the classes are and no more.",
+        f"such shares ({text(shares_entropy)}): the model knows how common the classes are and no more.",
         "not_learning",
         "medium",
         step=float(curve.x[0]),
         end=float(curve.x[-1]),
         series=curve.name,
         strength=0.7,
-        numbers={"accuracy": middle, "entropy": knows},
+        numbers={"accuracy": middle, "entropy": shares_entropy},
     )
 
 
@@ -223,50 +221,7 @@ def _at_chance(case: Case, level: float, loss: Curve | None) -> bool:
     return classes is not None and abs(level - 1.0 / classes) <= 0.2 / classes * (1.0 - 1.0 / classes)
 
 
-@Detector(
-    "No better than a constant answer",
-    needs=("fact:losses",),
-    family="learning",
-    counts_as="loss_at_chance",
-    explains=("plateau", "loss_creeps", "slow_decline"),
-    guards=("surrogate",),
-)
-def loss_at_constant_answer(
-    case: Case, loss: Curve, *, of_classes: float = 1.0, of_variance: float = 0.97, min_points: int = 60
-) -> Detected:
-    """The loss ends where the best constant answer is, whatever the inputs are.
-
-    Known from the recorded targets: the variance of real numbers under a squared error ({of_variance} of it
-    and more), or the entropy of the classes by their shares under a cross-entropy without weights
-    ({of_classes} of it and more). A model that takes anything from its inputs is below.
-
-    Low while the loss still falls clearly. Silent with several losses or optimizers, and without the
-    recorded targets.
-    """
-    level = case.task.guess_loss
-    if level is None or odd_objective(case):
-        return Skipped("a squared error or a cross-entropy without weights, and its targets")
-    classes = bool(case.task.class_shares) and loss_kind(case.inside.losses[0]) != "mse"
-    outside = loss.tail < (of_classes if classes else of_variance) * level or loss.tail > 3 * level
-    if outside or case.level.answers_right:
-        return None
-    what = "the shares of the classes" if classes else "the mean of the targets"
-    return Finding(
-        f"The loss ends at {text(loss.tail)}; to answer {what} every time costs {text(level)}: nothing of "
-        "the inputs is used.",
-        symptom="not_learning",
-        severity="low" if loss.course.still_falls() else "high",
-        numbers={"last_value": loss.tail, "constant": level},
-    )
-
-
 def cases() -> Cases:
-    squares = {"losses": [{"function": "mse_loss", "reduction": "mean"}]}
-    stays, learns = noisy(np.linspace(1.1, 1.0, 200), 0.02), noisy(decay(200, 1.0, 0.3), 0.02)
-    yield from loss_at_constant_answer.fires(run({"loss": stays, "target/std": [1.0] * 6}, facts=squares))
-    yield from loss_at_constant_answer.silent(
-        run({"loss": learns, "target/std": [1.0] * 6}, facts=squares), run({"loss": learns})
-    )
     loss = noisy(np.full(200, 2.303), 0.01)
     accuracy = noisy(np.full(200, 0.1), 0.02, relative=False)
     yield from accuracy_at_chance.fires(run({"loss": loss, "accuracy": accuracy}, settings={"classes": 10}))

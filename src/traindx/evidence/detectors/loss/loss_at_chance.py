@@ -37,13 +37,13 @@ def detect(
     if curve.course.starts_late:
         return None
     chance = _all_along(case, curve, chance_tolerance, max_fall)
-    onset, how = float(curve.x[0]), "stays"
+    onset, manner = float(curve.x[0]), "stays"
     if chance is None:
         settled = _settled(case, curve)
         if settled is None:
             return None
         chance, onset = settled
-        how = "comes to rest"
+        manner = "comes to rest"
     level = float(np.median(curve.y[-max(3, len(curve) // 2) :]))
     accuracy = _accuracy(case, chance)
     agrees = chance.classes is not None and accuracy is not None and abs(accuracy * chance.classes - 1) < 0.35
@@ -51,12 +51,12 @@ def detect(
     if contradicts and not chance.known:
         return None
     also = f"; accuracy is {accuracy:.3g}" if agrees else ""
-    text = f"The loss {how} at {level:.5g}: {chance.why} ({chance.level:.5g}){also}."
+    text = f"The loss {manner} at {level:.5g}: {chance.why} ({chance.level:.5g}){also}."
     strength = 1.0 if chance.known or agrees else 0.8
     numbers: dict[str, float | int | str] = {"chance": chance.level, "last_value": level}
     if chance.classes:
         numbers["classes"] = chance.classes
-    symptom = "not_learning" if how == "stays" or level > 0.75 * curve.head or agrees else "plateau"
+    symptom = "not_learning" if manner == "stays" or level > 0.75 * curve.head or agrees else "plateau"
     return Finding(
         text, symptom, "high" if symptom == "not_learning" else "medium", onset, float(curve.x[-1]),
         curve.name, strength, numbers,

@@ -50,24 +50,24 @@ def detect(
     third = loss.y[-max(4, len(loss) // 3) :]
     half = third.size // 2
     still = abs(float(np.median(third[:half]) - np.median(third[half:]))) <= max_change * level
-    found = (
+    count = (
         _match(level, classes, accuracy, near=floor_tolerance, tight=tight_tolerance, right=min_accuracy)
         if still
         else None
     )
-    if found is None:
+    if count is None:
         return Skipped("the number of classes, and a loss at rest" if classes is None else "a loss at rest")
-    floor = _floor(found)
+    floor = _floor(count)
     certain = accuracy is not None and accuracy >= min_accuracy
     phrase = f", with {text(100 * accuracy)} % of the answers right" if accuracy is not None else ""
     return Finding(
-        f"The loss rests at {level:.4f}{phrase}: softmax applied twice cannot get below ln(e + {found - 1}) "
-        f"- 1 = {floor:.4f} with {found} classes.",
+        f"The loss rests at {level:.4f}{phrase}: softmax applied twice cannot get below ln(e + {count - 1}) "
+        f"- 1 = {floor:.4f} with {count} classes.",
         symptom="plateau" if certain else None,
         step=float(loss.x[-third.size]),
         end=float(loss.x[-1]),
         strength=1.0 if certain else 0.6,
-        numbers={"classes": found, "floor": floor},
+        numbers={"classes": count, "floor": floor},
     )
 
 
@@ -93,9 +93,9 @@ def _match(
 
 
 def _classes(case: Case, loss: Curve) -> int | None:
-    known = case.task.configured_classes
-    if known is not None:
-        return known
+    classes = case.task.configured_classes
+    if classes is not None:
+        return classes
     start = case.task.chance_near(float(loss.y[0]), tolerance=0.01)
     return start.classes if start is not None and len(loss) > 20 else None
 

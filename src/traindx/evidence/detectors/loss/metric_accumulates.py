@@ -47,19 +47,19 @@ def detect(
     for curve in curves:
         if not (curve.y >= 0).all() or not curve.y.max() > 0:
             continue
-        how = (
+        shape = (
             _line_through_zero(curve, straightness, growth_factor)
             or _sum(curve, growth_factor)
             or _sawtooth(curve, min_points)
             or _against_validation(case, curve)
         )
-        if how:
-            return _seen(case, curve, how)
+        if shape:
+            return _finding(case, curve, shape)
     return None
 
 
-def _seen(case: Case, curve: Curve, how: str) -> Finding:
-    words = f"{curve.name} {how}, not a mean."
+def _finding(case: Case, curve: Curve, shape: str) -> Finding:
+    words = f"{curve.name} {shape}, not a mean."
     val = case.val_loss
     certain = False
     if val is not None and val.name != curve.name and len(val) >= 4:
@@ -106,8 +106,8 @@ def _line_through_zero(curve: Curve, straight: float, grows: float) -> str | Non
     if power <= 0 or y[-1] <= 0:
         return None
     slope = float(centred @ (y - y.mean())) / power
-    rest = y - y.mean() - slope * centred
-    fit = 1.0 - float(rest @ rest) / max(float(((y - y.mean()) ** 2).sum()), 1e-300)
+    residuals = y - y.mean() - slope * centred
+    fit = 1.0 - float(residuals @ residuals) / max(float(((y - y.mean()) ** 2).sum()), 1e-300)
     gap = float(np.median(np.diff(x)))
     at_start = float(y.mean()) + slope * (float(x[0]) - gap - float(x.mean()))
     if slope <= 0 or fit < straight or abs(at_start) > 0.06 * float(y[-1]) or x.size < 10:
@@ -150,9 +150,9 @@ def _sawtooth(curve: Curve, least: int) -> str | None:
     lengths = np.diff(edges)
     if np.median(lengths) < least or lengths[:-1].min() < 5:
         return None
-    looked = np.linspace(0, lengths.size - 1, min(20, lengths.size)).astype(np.int64)
+    picked = np.linspace(0, lengths.size - 1, min(20, lengths.size)).astype(np.int64)
     climbs = []
-    for k in looked:
+    for k in picked:
         part = y[edges[k] : edges[k + 1]]
         steps = np.diff(part)
         climbs.append(steps.size > 3 and bool((steps >= 0).all()) and _sums_up(part, steps))

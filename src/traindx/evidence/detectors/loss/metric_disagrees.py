@@ -46,29 +46,29 @@ def detect(
     min_points: int = 8,
 ) -> Detected:
     pairs = [(case.val_loss, case.val("accuracy")), (case.loss, case.curve("accuracy"))]
-    others = [(case.val_loss, case.curve(name)) for name in case.names if _SCORES.fullmatch(name)]
-    told, further = (
+    scores = [(case.val_loss, case.curve(name)) for name in case.names if _SCORES.fullmatch(name)]
+    usable, further = (
         [
             (loss, accuracy)
-            for loss, accuracy in some
+            for loss, accuracy in group
             if loss is not None and accuracy is not None and min(len(loss), len(accuracy)) >= min_points
         ]
-        for some in (pairs, others)
+        for group in (pairs, scores)
     )
-    if not told and not further:
+    if not usable and not further:
         return Skipped(f"a loss and an accuracy of the same data, {min_points} values each")
     for loss, score in further:
-        if shares(score) is not None and (found := _accuracy_falls(loss, score, accuracy_drop)) is not None:
-            return found
-    for loss, accuracy in told:
+        if shares(score) is not None and (finding := _accuracy_falls(loss, score, accuracy_drop)) is not None:
+            return finding
+    for loss, accuracy in usable:
         if shares(accuracy) is None:
             continue
-        found = _accuracy_falls(loss, accuracy, accuracy_drop) or _accuracy_stands(
+        finding = _accuracy_falls(loss, accuracy, accuracy_drop) or _accuracy_stands(
             case, loss, accuracy, loss_fall, accuracy_change
         )
-        if found is not None:
-            return found
-    return _overconfident(*told[0], accuracy_drop) if told and shares(told[0][1]) is not None else None
+        if finding is not None:
+            return finding
+    return _overconfident(*usable[0], accuracy_drop) if usable and shares(usable[0][1]) is not None else None
 
 
 def _accuracy_falls(loss: Curve, accuracy: Curve, drop: float) -> Finding | None:
@@ -111,9 +111,9 @@ def _accuracy_stands(case: Case, loss: Curve, accuracy: Curve, fall: float, stil
     classes = case.task.configured_classes
     at_chance = classes is not None and late < 1.3 / classes
     severity: Severity = "medium" if ran_away or at_chance else "low"
-    how = "ran away below zero" if ran_away else f"fell by {percent(fell)}"
+    way = "ran away below zero" if ran_away else f"fell by {percent(fell)}"
     return Finding(
-        f"{loss.name} {how}, from {text(first)} to {text(last)}, while {accuracy.name} stayed where it began "
+        f"{loss.name} {way}, from {text(first)} to {text(last)}, while {accuracy.name} stayed where it began "
         f"({text(early)}, now {text(late)}).",
         "silent_defect",
         severity,

@@ -32,21 +32,21 @@ def detect(
     level = abs(float(np.median(loss.y[len(loss) // 4 :])))
     if not level > 0:
         return None
-    found = _periodic(case, loss, p_value) or _alternating(loss)
-    if found is None and _restarts(case) is None:
-        found = _between_epochs(loss)
-    if found is None:
+    swing = _periodic(case, loss, p_value) or _alternating(loss)
+    if swing is None and _restarts(case) is None:
+        swing = _between_epochs(loss)
+    if swing is None:
         return None
-    size, how, wanted = found[0] / level, found[1], swing_share if found[2] else epoch_swing_share
-    if size < wanted or found[0] < 0.1 * abs(loss.head - loss.best):
+    size, manner, least = swing[0] / level, swing[1], swing_share if swing[2] else epoch_swing_share
+    if size < least or swing[0] < 0.1 * abs(loss.head - loss.best):
         return None
     severity: Severity = (
-        "high" if size > 4 * strong_swing else "medium" if size > strong_swing or not found[2] else "low"
+        "high" if size > 4 * strong_swing else "medium" if size > strong_swing or not swing[2] else "low"
     )
     if _costs_nothing(case):
         severity = "low"
     times = f"{size:.0%} of" if size < 10 else f"{size:,.3g} times"
-    text = f"The loss swings by {times} its level ({level:.4g}), {how}."
+    text = f"The loss swings by {times} its level ({level:.4g}), {manner}."
     numbers = {"swing": size}
     return Finding(
         text, "oscillation", severity, float(loss.x[0]), float(loss.x[-1]), loss.name, 0.8, numbers

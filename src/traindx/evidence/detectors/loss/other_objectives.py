@@ -97,8 +97,8 @@ def _terms(case: Case) -> list[Curve]:
         and _KL.search(name.lower())
         and not _NOT_THE_TERM.search(name.lower())
     ]
-    found = [case.curve(name) for name in names]
-    return [curve for curve in found if curve is not None and len(curve)]
+    curves = [case.curve(name) for name in names]
+    return [curve for curve in curves if curve is not None and len(curve)]
 
 
 @Detector("Discriminator wins", family="adversaries")
@@ -134,16 +134,16 @@ def critic_wins(
     if min(first for first, _, _ in ends) <= 0:
         return None
     # All parts of the discriminator's loss (on real and on fake) must be gone.
-    left = max(worst / first for first, _, worst in ends)
+    remaining = max(worst / first for first, _, worst in ends)
     rises = [(curve, float(curve.y[:3].min()), _ends(curve)[1]) for curve in generators]
     curve, before, now = max(rises, key=lambda rise: rise[2] / rise[1] if rise[1] > 0 else 0.0)
     if before <= 0 or not (
-        (left <= critic_loss_gone and now >= generator_growth * before)
-        or (left <= critic_loss_small and now >= generator_growth_large * before)
+        (remaining <= critic_loss_gone and now >= generator_growth * before)
+        or (remaining <= critic_loss_small and now >= generator_growth_large * before)
     ):
         return None
     critic, (first, last, _) = critics[0], ends[0]
-    onset = _since(critic, max(left, critic_loss_gone) * 2 * first)
+    onset = _since(critic, max(remaining, critic_loss_gone) * 2 * first)
     return Finding(
         f"{critic.name} falls from {text(first)} to {text(last)} and stays there from {where(critic, onset)} "
         f"on, while {curve.name} grew {times(now / before)}, from {text(before)} to {text(now)}: the "
@@ -160,14 +160,14 @@ def critic_wins(
 
 def _losses(case: Case, side: str, points: int) -> list[Curve]:
     """The losses of one side, longest first."""
-    found = []
+    curves = []
     for name in case.names:
-        told = name.lower().removeprefix("loss/")
-        if name.startswith("loss") and len(case.run.series[name]) >= points and _SIDES[side].search(told):
+        plain = name.lower().removeprefix("loss/")
+        if name.startswith("loss") and len(case.run.series[name]) >= points and _SIDES[side].search(plain):
             curve = case.curve(name)
             if curve is not None and len(curve) >= points:
-                found.append(curve)
-    return sorted(found, key=lambda curve: -len(curve))
+                curves.append(curve)
+    return sorted(curves, key=lambda curve: -len(curve))
 
 
 def _ends(curve: Curve) -> tuple[float, float, float]:

@@ -110,11 +110,11 @@ def printed_loss_sums(
     Silent with fewer than {min_points} prints, when the recorded losses do not fall (the print may then well
     rise), for RL, GANs and evidence bounds. Known mistakes: totals that are printed as totals on purpose.
     """
-    told = case.curve("printed/loss", "logged/loss")
-    if told is None or len(told) < min_points or len(loss) < 4 * len(told):
+    sums = case.curve("printed/loss", "logged/loss")
+    if sums is None or len(sums) < min_points or len(loss) < 4 * len(sums):
         return Skipped(f"{min_points} printed losses next to those of the steps")
-    means = _between(loss.x, loss.y, told.x)
-    grown = np.diff(told.y)
+    means = _between(loss.x, loss.y, sums.x)
+    grown = np.diff(sums.y)
     if means is None or not (grown > 0).all() or not (means > 0).all():
         return None
     share = grown / means[1:]
@@ -122,14 +122,14 @@ def printed_loss_sums(
     if means[-1] > (1 - recorded_fall) * means[0] or even > max_variation:
         return None
     return Finding(
-        f"The printed loss rises from {text(float(told.y[0]))} to {text(float(told.y[-1]))} while that of "
+        f"The printed loss rises from {text(float(sums.y[0]))} to {text(float(sums.y[-1]))} while that of "
         f"the steps falls from {text(float(means[0]))} to {text(float(means[-1]))}: each print adds the "
         "losses since the last to all before.",
         symptom="silent_defect",
-        step=float(told.x[0]),
-        end=float(told.x[-1]),
-        series=told.name,
-        numbers={"metric": told.name, "first": float(told.y[0]), "last": float(told.y[-1])},
+        step=float(sums.x[0]),
+        end=float(sums.x[-1]),
+        series=sums.name,
+        numbers={"metric": sums.name, "first": float(sums.y[0]), "last": float(sums.y[-1])},
     )
 
 
@@ -170,36 +170,38 @@ def loss_term_zero(case: Case, *, min_points: int = 3) -> Detected:
         return Skipped(f"at least {min_points} values of a loss term")
     zero = [term for term, series in terms.items() if (series.values == 0).all()]
     twins = {term: size for term in zero if (size := _twin(case, term, min_points)) > 0}
-    named = [*twins] or [t for t in zero if not _TARGETED.isdisjoint(re.split(r"[^a-z]+", t.lower()))]
+    zeros = [*twins] or [t for t in zero if not _TARGETED.isdisjoint(re.split(r"[^a-z]+", t.lower()))]
     alive = [term for term, series in terms.items() if _size(series) > 0]
     loss = case.loss
     whole_alive = loss is not None and len(loss) > 0 and bool((loss.y != 0).any())
-    if not named or not (alive or whole_alive or twins):
+    if not zeros or not (alive or whole_alive or twins):
         return None
-    return _seen(named, alive, twins, terms)
+    return _finding(zeros, alive, twins, terms)
 
 
-def _seen(named: list[str], alive: list[str], twins: dict[str, float], terms: dict[str, Series]) -> Finding:
-    list_of = " and ".join(named[:3])
-    values = len(terms[named[0]])
+def _finding(
+    zeros: list[str], alive: list[str], twins: dict[str, float], terms: dict[str, Series]
+) -> Finding:
+    list_of = " and ".join(zeros[:3])
+    values = len(terms[zeros[0]])
     words = f"The loss term {list_of} is exactly 0 in all {values} values"
-    if len(named) > 1:
+    if len(zeros) > 1:
         words = f"The loss terms {list_of} are exactly 0 in all {values} values"
     if twins:
-        sizes = " and ".join(text(twins[term]) for term in named[:3])
+        sizes = " and ".join(text(twins[term]) for term in zeros[:3])
         words += f" of training, while on validation data the same is {sizes}"
     elif alive:
-        other = terms[alive[0]]
-        words += f", while {alive[0]} goes from {text(_first(other))} to {text(_last(other))}"
-    first = float(terms[named[0]].steps[0])
+        alive_term = terms[alive[0]]
+        words += f", while {alive[0]} goes from {text(_first(alive_term))} to {text(_last(alive_term))}"
+    first = float(terms[zeros[0]].steps[0])
     return Finding(
         words + ".",
         "silent_defect" if alive else "not_learning",
         "high" if twins else "medium",
         step=first,
-        series=f"loss/{named[0]}",
+        series=f"loss/{zeros[0]}",
         strength=1.0 if twins else 0.8,
-        numbers={"term": list_of, "zero_terms": len(named)},
+        numbers={"term": list_of, "zero_terms": len(zeros)},
     )
 
 
@@ -242,10 +244,10 @@ def cases() -> Cases:
         run({"output/backward_ratio": [0.4] * 4}, facts={"losses": [distilled, hard]})
     )
     yield from reductions_mixed.silent(_mixed(0.03, "mean", "sum"), _mixed(1.0, "mean", "mean"))
-    called = {"losses": [{"function": "cross_entropy", "reduction": "mean"}]}
-    yield from penalty_outweighs.fires(run({"output/backward_ratio": [14.0, 12.0, 9.0, 8.0]}, facts=called))
-    yield from penalty_outweighs.silent(run({"output/backward_ratio": [1.2, 1.1, 1.3, 1.4]}, facts=called))
-    yield from penalty_outweighs.silent(run({"output/backward_ratio": [100.0] * 4}, facts=called))
+    facts = {"losses": [{"function": "cross_entropy", "reduction": "mean"}]}
+    yield from penalty_outweighs.fires(run({"output/backward_ratio": [14.0, 12.0, 9.0, 8.0]}, facts=facts))
+    yield from penalty_outweighs.silent(run({"output/backward_ratio": [1.2, 1.1, 1.3, 1.4]}, facts=facts))
+    yield from penalty_outweighs.silent(run({"output/backward_ratio": [100.0] * 4}, facts=facts))
     loss = noisy(decay(400, 4.0, 0.2), 0.05)
     sums = np.cumsum(loss)[39::40] / 40
     yield from printed_loss_sums.fires(run({"loss": loss, "printed/loss": (list(range(40, 401, 40)), sums)}))

@@ -125,8 +125,8 @@ def reward_collapses(
     )
     if gained <= 0 or lost < lost_share * gained or lost < z_score * error:
         return None
-    rest = reward.y[-max(3, int(low_share * len(reward))) :]
-    if float(np.quantile(rest, 0.9)) > levels[best] - 0.5 * lost:
+    late = reward.y[-max(3, int(low_share * len(reward))) :]
+    if float(np.quantile(late, 0.9)) > levels[best] - 0.5 * lost:
         return None
     half = levels[best] - 0.5 * lost
     above = np.flatnonzero(reward.y >= half)

@@ -57,8 +57,8 @@ def detect(
     worst = max(jumps, key=lambda jump: jump.rise)
     size = worst.rise / abs(worst.old) if worst.old else 1.0
     start = max(loss.head, float(loss.y[0]))
-    made = start - worst.old
-    lost = min(worst.rise / made, 1.0) if made > max(0.1 * abs(worst.old), jump_noises * loss.noise) else 0.0
+    gain = start - worst.old
+    lost = min(worst.rise / gain, 1.0) if gain > max(0.1 * abs(worst.old), jump_noises * loss.noise) else 0.0
     severity: Severity = (
         "high" if lost >= high_progress_lost else "medium" if lost >= medium_progress_lost else "low"
     )
@@ -67,10 +67,10 @@ def detect(
         severity = "medium" if severity == "low" and size >= medium_progress_lost else severity
     else:
         back = f"it is back at {text(loss.tail)} by the end"
-    gone = f"; {percent(lost)} of the progress since the start ({text(start)}) is lost" if lost > 0 else ""
+    setback = f"; {percent(lost)} of the progress since the start ({text(start)}) is lost" if lost > 0 else ""
     return Finding(
         text=f"The loss jumps from {worst.last:.4g} to {worst.first:.4g} where the run resumed, at "
-        f"{where(loss, worst.step)}{gone}; {back}.",
+        f"{where(loss, worst.step)}{setback}; {back}.",
         symptom="loss_spike",
         severity=severity,
         step=worst.step,

@@ -30,10 +30,10 @@ def detect(
         return Skipped(f"the learning rate and at least {min_loss_points} values of the loss")
     if case.surrogate or loss.axis != lr.axis:
         return Skipped("a loss that measures progress, on the axis of the learning rate")
-    found = _largest_rise(loss, rise_share, rise_noises)
-    if found is None:
+    rise = _largest_rise(loss, rise_share, rise_noises)
+    if rise is None:
         return None
-    before, onset, low, high = found
+    before, onset, low, high = rise
     rate, peak = lr.at(onset), float(lr.y.max())
     earlier = lr.before(onset)
     climbing = rate > 1.02 * lr.at(before) or (earlier.size > 1 and rate > 1.02 * earlier[-2])

@@ -57,7 +57,7 @@ def detect(
         severity: Severity = "low" if case.task.fine_tuned else "medium"
         return Finding(
             f"{curve.name} is {text(part[0])} at first and {text(ends)} at the end, at best "
-            f"{text(float(part.max()))} in {part.size} evaluations{_beside(case)}.",
+            f"{text(float(part.max()))} in {part.size} evaluations{_loss_course(case)}.",
             "not_learning",
             severity,
             step=float(curve.x[0]),
@@ -72,8 +72,8 @@ def detect(
 def _scores(case: Case, least: int) -> Iterator[tuple[str, Curve, np.ndarray]]:
     """Each score with its values as shares of one, of validation data where both sides are logged."""
     for metric in _METRICS:
-        named = [name for name in case.names if name.removeprefix("val/").split("/")[0] == metric]
-        for name in sorted(named, key=lambda one: (not one.startswith("val/"), len(one)))[:1]:
+        names = [name for name in case.names if name.removeprefix("val/").split("/")[0] == metric]
+        for name in sorted(names, key=lambda name: (not name.startswith("val/"), len(name)))[:1]:
             curve = case.curve(name)
             part = (curve.y if metric == "r2" else shares(curve)) if curve is not None else None
             if curve is not None and part is not None and part.size >= least:
@@ -113,7 +113,7 @@ def _falls(case: Case, *, share: float) -> bool:
     return any(float(curve.y[1]) - curve.tail > share * abs(float(curve.y[1])) for curve in curves)
 
 
-def _beside(case: Case) -> str:
+def _loss_course(case: Case) -> str:
     """What the loss did."""
     curve = case.val_loss or case.loss
     if curve is None or len(curve) < 2:

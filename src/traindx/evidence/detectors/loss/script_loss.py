@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 from traindx.evidence.detector import Cases, Detector
 from traindx.evidence.detectors._script import Finding, Places, Script, Skipped, Training, script
-from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, where
+from traindx.evidence.detectors._script.words import NO_LOOP, code, loss_of, sums, where
 from traindx.source.edit_pieces import place
 from traindx.source.flow import reach
 from traindx.source.jax import Scope, jax_sources, own_nodes, scopes, spot, targets
 from traindx.source.roles import LossCall
 from traindx.source.script import Source, parse_script
-from traindx.source.values import Const, Made, Value, number, options
+from traindx.source.values import Made, Value, number, options
 
 _ORDERED = frozenset(
     "cross_entropy nll_loss binary_cross_entropy binary_cross_entropy_with_logits kl_div".split()
@@ -76,10 +76,10 @@ def script_similarity_minimised(training: Training) -> Places:
         return []
     findings: dict[int, Finding] = {}
     for event in training.backwards:
-        ends = [_stripped(one) for one in options(loss_of(event))]
-        if not ends or any(one is None for one in ends):
+        ends = [_stripped(value) for value in options(loss_of(event))]
+        if not ends or any(end is None for end in ends):
             continue
-        similarity = next(one for one in ends if one is not None)
+        similarity = next(end for end in ends if end is not None)
         spot = similarity.spot or event.spot
         text = (
             f"{where(spot)}: {code(spot)} is made smaller by every step, for backward gets it with its own "
@@ -108,8 +108,8 @@ def _stripped(value: Value) -> Made | None:
 
 
 def _maximises(training: Training) -> bool:
-    made = [one for step in training.steps for one in step.optimizers if isinstance(one, Made)]
-    return any("maximize" in one.keywords for one in made)
+    optimizers = [o for step in training.steps for o in step.optimizers if isinstance(o, Made)]
+    return any("maximize" in o.keywords for o in optimizers)
 
 
 @Detector("summed loss with a usual rate", family="script_reduction")
@@ -129,16 +129,14 @@ def script_sum_reduction(training: Training, *, sgd_lr: float = 1e-3) -> Places:
         return Skipped("a loss function of PyTorch in the script")
     clipped = any("clip_grad" in e.value.name for e in training.trace.events)
     rates = (
-        []
-        if clipped
-        else [rate for one in _sgd(training) if (rate := number(one.argument(1, "lr"))) is not None]
+        [] if clipped else [rate for o in _sgd(training) if (rate := number(o.argument(1, "lr"))) is not None]
     )
     if not rates or max(rates) < sgd_lr:
         return []
     backward = [loss_of(event) for event in training.backwards]
     findings: dict[int, Finding] = {}
     for loss in training.losses:
-        if _sums(loss) and any(one is loss.event.value for one in backward):
+        if sums(loss) and any(value is loss.event.value for value in backward):
             spot = loss.setup.spot or loss.event.spot
             text = (
                 f"{where(spot)}: {code(spot)} sums over the batch, and SGD has a rate of {max(rates):g}: the "
@@ -149,13 +147,8 @@ def script_sum_reduction(training: Training, *, sgd_lr: float = 1e-3) -> Places:
 
 
 def _sgd(training: Training) -> list[Made]:
-    made = [one for step in training.steps for one in step.optimizers]
-    return [one for one in made if isinstance(one, Made) and one.name.endswith("optim.SGD")]
-
-
-def _sums(loss: LossCall) -> bool:
-    given = loss.setup.keywords.get("reduction")
-    return isinstance(given, Const) and given.value == "sum"
+    optimizers = [o for step in training.steps for o in step.optimizers]
+    return [o for o in optimizers if isinstance(o, Made) and o.name.endswith("optim.SGD")]
 
 
 @Detector("target differentiated", needs=("script",), family="script_target")
@@ -182,23 +175,23 @@ def script_target_differentiated(script: Script) -> Places:
 
 def _bootstrapped(scope: Scope) -> Iterator[ast.AST]:
     """`gamma * value(params, next)` in a function that also asks `value(params, ...)` elsewhere."""
-    asked = [_asked(node) for node in own_nodes(scope) if isinstance(node, ast.Call)]
-    outside = {one.id for node in own_nodes(scope) for one in targets(node) if isinstance(one, ast.Name)}
-    parameters = {one.arg for one in scope.args.args} if isinstance(scope, ast.FunctionDef) else set()
+    queries = [_query(node) for node in own_nodes(scope) if isinstance(node, ast.Call)]
+    outside = {t.id for node in own_nodes(scope) for t in targets(node) if isinstance(t, ast.Name)}
+    parameters = {arg.arg for arg in scope.args.args} if isinstance(scope, ast.FunctionDef) else set()
     for node in own_nodes(scope):
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
             continue
         sides = (node.left, node.right)
-        named = any(isinstance(one, ast.Name) and one.id.lower() in _FACTORS for one in sides)
-        inside = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
-        for call in inside if named else ():
-            mine = _asked(call)
-            if mine and mine[1] in parameters - outside and asked.count(mine) > 1:
+        discounted = any(isinstance(side, ast.Name) and side.id.lower() in _FACTORS for side in sides)
+        inside = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
+        for call in inside if discounted else ():
+            mine = _query(call)
+            if mine and mine[1] in parameters - outside and queries.count(mine) > 1:
                 yield node
                 return
 
 
-def _asked(call: ast.Call) -> tuple[str, str] | None:
+def _query(call: ast.Call) -> tuple[str, str] | None:
     """The function and its first argument, where both are names: `value(params, ...)`."""
     first = call.args[0] if call.args else None
     return (ast.dump(call.func), first.id) if isinstance(first, ast.Name) and len(call.args) > 1 else None

@@ -42,8 +42,8 @@ def spikes_at_epochs(
     share = float((off <= max_spacing).mean())
     if share < same_phase_share:
         return None
-    where = "at the epoch boundary" if min(place, 1 - place) <= max_spacing else f"{place:.0%} into the epoch"
-    text = f"{int((off <= max_spacing).sum())} of {jumps.size} spikes of the loss are {where}."
+    at = "at the epoch boundary" if min(place, 1 - place) <= max_spacing else f"{place:.0%} into the epoch"
+    text = f"{int((off <= max_spacing).sum())} of {jumps.size} spikes of the loss are {at}."
     return Finding(text, step=float(jumps[0]))
 
 
@@ -66,11 +66,11 @@ def spikes_at_lr_changes(
     raised = lr.x[1:][lr.y[1:] > lr_factor * np.maximum(lr.y[:-1], 1e-12 * lr.y.max())]
     span = float(loss.x[-1] - loss.x[0])
     near = max(distance_share * span, 2 * float(np.median(np.diff(loss.x))))
-    met = together(jumps, raised, near)
-    if met < max(1, 0.5 * len(jumps)) or met < 3 * expected_together(len(jumps), raised.size, near, span):
+    hits = together(jumps, raised, near)
+    if hits < max(1, 0.5 * len(jumps)) or hits < 3 * expected_together(len(jumps), raised.size, near, span):
         return None
     text = (
-        f"{met} of {len(jumps)} spikes of the loss follow a rise of the rate to {lr_factor:g} times or more."
+        f"{hits} of {len(jumps)} spikes of the loss follow a rise of the rate to {lr_factor:g} times or more."
     )
     return Finding(text, step=jumps[0])
 
@@ -155,10 +155,10 @@ def spikes_with_gradients(
     jumps = loss_jumps(loss)
     if not jumps:
         return Skipped()
-    met = gradient_jumps(loss, grad_norm, norm_factor, distance_points)
-    if met is None:
+    hits = gradient_jumps(loss, grad_norm, norm_factor, distance_points)
+    if hits is None:
         return None
-    text = f"At {met[0]} of {met[1]} loss spikes the gradient norm is over {norm_factor:g} times its level."
+    text = f"At {hits[0]} of {hits[1]} loss spikes the gradient norm is over {norm_factor:g} times its level."
     return Finding(
         text, step=jumps[0].step, series=grad_norm.name, numbers={"grad_peak": float(grad_norm.y.max())}
     )

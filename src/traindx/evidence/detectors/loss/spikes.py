@@ -100,9 +100,9 @@ def loss_spikes_recurring(
     grave = large or lasting or unclipped(case, loss, jumps, large_share_of_start)
     severity: Severity = "medium" if grave else "low"
     gaps = np.diff([jump.step for jump in jumps])
-    every = f", about every {np.median(gaps):,.4g} {loss.axis}s" if gaps.size else ""
+    pace = f", about every {np.median(gaps):,.4g} {loss.axis}s" if gaps.size else ""
     text = (
-        f"{len(jumps)} spikes of the loss{every}; typically {typical:.3g} times their level, at most "
+        f"{len(jumps)} spikes of the loss{pace}; typically {typical:.3g} times their level, at most "
         f"{sizes.max():.3g} times ({lasting} not recovered)."
     )
     return Finding(

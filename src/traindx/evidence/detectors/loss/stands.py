@@ -51,30 +51,30 @@ def loss_flat(
     """
     if loss.axis == "step" and loss.x[-1] - loss.x[0] < min_steps:
         return Skipped(f"at least {min_steps} steps: fewer need not show in a loss")
-    went = loss.course.ends
-    if went.resolution > max_noise and abs(went.share) < went.resolution:
+    ends = loss.course.ends
+    if ends.resolution > max_noise and abs(ends.share) < ends.resolution:
         return Skipped("more or less noisy values of the loss: noise would hide a fall")
-    falls = went.share > max(min_fall, min(went.resolution, 2.5 * min_fall))
-    falls = falls and (went.z > 3 or went.share > 2.5 * min_fall)
-    size = abs(went.head) or 1.0
-    dipped = went.deepest > max(2 * min_fall, went.resolution + 2 * loss.noise / size)
-    dipped = dipped or went.head - float(loss.y.min()) > max(0.3 * size, 12 * loss.noise)
-    started_above = max(loss.head, float(loss.y[0])) - went.tail > max(
+    falls = ends.share > max(min_fall, min(ends.resolution, 2.5 * min_fall))
+    falls = falls and (ends.z > 3 or ends.share > 2.5 * min_fall)
+    size = abs(ends.head) or 1.0
+    dipped = ends.deepest > max(2 * min_fall, ends.resolution + 2 * loss.noise / size)
+    dipped = dipped or ends.head - float(loss.y.min()) > max(0.3 * size, 12 * loss.noise)
+    started_above = max(loss.head, float(loss.y[0])) - ends.tail > max(
         4 * min_fall * abs(loss.head), 6 * loss.noise
     )
     trend = loss.trend
     slides = trend.p < 1e-4 and -trend.change > min_fall * size
-    rises = loss.tail - loss.head > max(1.5 * min_fall, min(2 * went.resolution, 0.15)) * size
+    rises = loss.tail - loss.head > max(1.5 * min_fall, min(2 * ends.resolution, 0.15)) * size
     if falls or dipped or started_above or slides or rises:
         return None
     severity: Severity = "high" if len(loss) >= 2 * min_points else "medium"
-    if went.resolution > clear_noise or case.level.has_all_there_is() or _goes_on(case):
+    if ends.resolution > clear_noise or case.level.has_all_there_is() or _goes_on(case):
         severity = "low"
     text = (
-        f"The loss stays at its start: {went.head:.4g} in the first tenth, {went.tail:.4g} in the last "
-        f"({-went.share:+.1%}; its noise is about {2 * loss.noise / size:.1%}) over {len(loss):,} values."
+        f"The loss stays at its start: {ends.head:.4g} in the first tenth, {ends.tail:.4g} in the last "
+        f"({-ends.share:+.1%}; its noise is about {2 * loss.noise / size:.1%}) over {len(loss):,} values."
     )
-    numbers = {"first_value": went.head, "last_value": went.tail}
+    numbers = {"first_value": ends.head, "last_value": ends.tail}
     return Finding(
         text,
         "not_learning",
@@ -82,7 +82,7 @@ def loss_flat(
         float(loss.x[0]),
         float(loss.x[-1]),
         loss.name,
-        1.0 if abs(went.share) < min_fall else 0.7,
+        1.0 if abs(ends.share) < min_fall else 0.7,
         numbers,
     )
 
@@ -91,8 +91,8 @@ def _goes_on(case: Case) -> bool:
     """Whether all weights of the model were loaded before its first step."""
     classes = {str(model.get("class")) for model in case.inside.models}
     return any(
-        str(told.get("class")) in classes and not number(told, "missing") and not number(told, "step")
-        for told in facts(case.run.facts.get("restored"))
+        str(load.get("class")) in classes and not number(load, "missing") and not number(load, "step")
+        for load in facts(case.run.facts.get("restored"))
     )
 
 
@@ -134,8 +134,8 @@ def _came_to_rest(values: FloatArray, *, fallen: float = 0.5, near: float = 1e-3
     if values.size < 8:
         return False
     fall = float(values[0] - values[-1])
-    left = np.abs(values[-4:] - values[-1])
-    return fall > fallen * abs(float(values[0])) and bool((left <= near * fall).all())
+    gaps = np.abs(values[-4:] - values[-1])
+    return fall > fallen * abs(float(values[0])) and bool((gaps <= near * fall).all())
 
 
 def _digits(values: FloatArray) -> int:
@@ -175,25 +175,25 @@ def plateau(
     reinforcement learning and GANs.
     """
     fall = loss.head - loss.tail
-    left = loss.tail / loss.head if loss.head > 0 else 1.0
+    remaining = loss.tail / loss.head if loss.head > 0 else 1.0
     stop = loss.course.standstill(max_gain=max_gain, min_share=flat_share)
-    if stop is None or left < loss_left_small:
+    if stop is None or remaining < loss_left_small:
         return None
     if not loss.course.starts_late and fall < max(0.05 * abs(loss.head), 3 * loss.noise):
         return None
     val = case.val_loss
-    both = ""
+    validation = ""
     if val is not None and len(val) >= 6:
         stopped = val.course.standstill(max_gain=max_gain, min_share=flat_share) is not None
-        both = "; the validation loss stopped too" if stopped else "; the validation loss moves on"
+        validation = "; the validation loss stopped too" if stopped else "; the validation loss moves on"
     text = (
         f"The loss stopped falling at {where(loss, stop.since)}: {stop.level:.4g} for the last "
-        f"{stop.share:.0%} of the run, {left:.0%} of its start is left{both}"
+        f"{stop.share:.0%} of the run, {remaining:.0%} of its start is left{validation}"
         f"{_reachable(loss, stop.since, stop.level)}."
     )
-    numbers = {"last_value": stop.level, "best_value": loss.best, "left": left}
+    numbers = {"last_value": stop.level, "best_value": loss.best, "left": remaining}
     stuck = case.harm.stuck
-    trouble = stuck or (left > loss_left_large and not case.level.good)
+    trouble = stuck or (remaining > loss_left_large and not case.level.good)
     return Finding(
         text,
         "plateau" if trouble else None,

@@ -107,8 +107,8 @@ def loss_jumps_to_chance(
     chance = case.task.chance_near(level, tolerance=chance_tolerance)
     if chance is None or rise.best > best_below * chance.level or np.ptp(last) > 0.05 * level:
         return None
-    rest = [float(np.median(part)) for part in np.array_split(loss.y[-max(6, len(loss) // 5) :], 3)]
-    if max(rest) - min(rest) > 0.01 * level:
+    levels = [float(np.median(part)) for part in np.array_split(loss.y[-max(6, len(loss) // 5) :], 3)]
+    if max(levels) - min(levels) > 0.01 * level:
         return None
     text = (
         f"The loss was {rise.best:.4g} at best and rests at {level:.5g} since {where(loss, rise.onset)}: "

@@ -36,16 +36,16 @@ def oscillation_grows(
     Silent when swings shrink or stay, when the loss itself fell below half (relative noise always grows
     there), under {min_points} points, for reinforcement learning and GANs.
     """
-    seen = [
-        found
-        for found in (_jumps(loss), _swings(loss))
-        if found is not None
-        and found[2] > 0
-        and found[1] >= max(growth_factor * found[0], swing_share * found[2])
+    growing = [
+        swing
+        for swing in (_jumps(loss), _swings(loss))
+        if swing is not None
+        and swing[2] > 0
+        and swing[1] >= max(growth_factor * swing[0], swing_share * swing[2])
     ]
-    if not seen:
+    if not growing:
         return None
-    early, late, level = seen[0]
+    early, late, level = growing[0]
     severity: Severity = "medium" if late / early < 3 * growth_factor else "high"
     if late < share_of_start * abs(loss.head):
         severity = "low"

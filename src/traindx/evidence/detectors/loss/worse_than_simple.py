@@ -49,11 +49,11 @@ def detect(
     gap = allowed * (accuracy_gap if classes else variance_gap)
     if simple - reached < gap:
         return None
-    what = "of the training answers are right" if classes else "of the variance is explained"
+    measure = "of the training answers are right" if classes else "of the variance is explained"
     lost = reached < 0.5 * simple
     falls = case.loss is not None and case.loss.course.still_falls(share=late_fall)
     return Finding(
-        f"{percent(max(0.0, reached))} {what}; a straight line or a vote of neighbours reaches "
+        f"{percent(max(0.0, reached))} {measure}; a straight line or a vote of neighbours reaches "
         f"{percent(simple)} on samples it has not seen.",
         symptom="not_learning" if lost else "slow_convergence" if falls else "underfitting",
         severity="medium" if lost or not _on_its_way(case) else "low",
@@ -66,12 +66,12 @@ def _on_its_way(case: Case) -> bool:
     return case.inside.stopped and case.loss is not None and case.loss.course.still_falls()
 
 
-def _facts(told: float, z: float, classes: int) -> dict[str, Any]:
-    return {"samples": {"taken": 900, "relation": {"told": told, "z": z, "classes": classes, "samples": 500}}}
+def _facts(best: float, z: float, classes: int) -> dict[str, Any]:
+    return {"samples": {"taken": 900, "relation": {"told": best, "z": z, "classes": classes, "samples": 500}}}
 
 
-def _squares(told: float) -> dict[str, Any]:
-    return {**_facts(told, 20, 0), "losses": [{"function": "mse_loss", "target_shape": "16x1"}]}
+def _squares(best: float) -> dict[str, Any]:
+    return {**_facts(best, 20, 0), "losses": [{"function": "mse_loss", "target_shape": "16x1"}]}
 
 
 def fires() -> Runs:
@@ -92,5 +92,5 @@ def silent() -> Runs:
     yield run({"output/explained": behind, "loss": falls, "target/std": [1.4] * 6}, facts=_squares(0.79))
     rate = {**_facts(0.6, 20, 0), "losses": [{"function": "poisson_nll_loss", "target_shape": "50"}]}
     yield run({"output/explained": (x, [-0.5, 0, 0, 0.02, 0.01, 0.01])}, facts=rate)
-    held = {"models": [{"dropout": [0.5]}], **_facts(0.9, 20, 5)}
-    yield run({"output/right_share": (x, [0.2, 0.2, 0.3, 0.5, 0.65, 0.7])}, facts=held)
+    dropout = {"models": [{"dropout": [0.5]}], **_facts(0.9, 20, 5)}
+    yield run({"output/right_share": (x, [0.2, 0.2, 0.3, 0.5, 0.65, 0.7])}, facts=dropout)

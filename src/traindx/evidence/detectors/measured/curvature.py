@@ -90,6 +90,6 @@ def cases() -> Cases:
     yield from sharpness_exceeds_lr.fires(*(measured(curvature={**sharp, "lr": lr}) for lr in (1.0, 0.03)))
     yield from sharpness_exceeds_lr.silent(*(measured(curvature={**sharp, "lr": lr}) for lr in (0.01, 0.019)))
     far, near = (5000.0, 0.5), (40.0, None)
-    scales = {one: measured(loss_check={"noise_scale": one, "batch_size": 32}) for one in (*far, *near)}
-    yield from batch_and_noise.fires(*(scales[one] for one in far))
-    yield from batch_and_noise.silent(*(scales[one] for one in near))
+    scales = {scale: measured(loss_check={"noise_scale": scale, "batch_size": 32}) for scale in (*far, *near)}
+    yield from batch_and_noise.fires(*(scales[scale] for scale in far))
+    yield from batch_and_noise.silent(*(scales[scale] for scale in near))

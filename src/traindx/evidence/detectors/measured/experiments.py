@@ -81,28 +81,28 @@ def weights_not_loaded(run: Run, *, min_tensors: int = 1) -> Detected:
     does not have are worth knowing: they were trained and are not used. Silent about running counters.
     """
     loading = run.facts["loading"]
-    missing = [str(one) for one in loading.get("missing", ()) if not str(one).endswith("num_batches_tracked")]
-    other = [str(one) for one in loading.get("other_shape", ())]
-    unused = [str(one) for one in loading.get("unexpected", ())]
+    missing = [str(key) for key in loading.get("missing", ()) if not str(key).endswith("num_batches_tracked")]
+    reshaped = [str(key) for key in loading.get("other_shape", ())]
+    unused = [str(key) for key in loading.get("unexpected", ())]
     parts = [
         f"{len(names)} {words} ({', '.join(names[:3])})"
         for names, words in (
             (missing, "are not in the checkpoint"),
-            (other, "have another shape there"),
+            (reshaped, "have another shape there"),
             (unused, "are in the checkpoint alone"),
         )
         if names
     ]
-    if len(missing) + len(other) + len(unused) < min_tensors:
+    if len(missing) + len(reshaped) + len(unused) < min_tensors:
         return None
-    lost = bool(missing or other)
+    lost = bool(missing or reshaped)
     return Finding(
         text=f"{loading['loaded']} of {loading['tensors']} tensors of the model were loaded: "
         f"{'; '.join(parts)}." + (" What was not loaded is as initialised." if lost else ""),
         symptom="silent_defect" if lost else None,
         severity="high",
-        numbers={"missing": len(missing), "other_shape": len(other), "unexpected": len(unused)},
-        places=tuple(Place(layer=name.split(" ")[0].rpartition(".")[0]) for name in (missing + other)[:3]),
+        numbers={"missing": len(missing), "other_shape": len(reshaped), "unexpected": len(unused)},
+        places=tuple(Place(layer=name.split(" ")[0].rpartition(".")[0]) for name in (missing + reshaped)[:3]),
     )
 
 

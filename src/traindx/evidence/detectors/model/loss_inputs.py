@@ -26,7 +26,7 @@ def probabilities_as_logits(case: Case, *, min_samples: int = 4, sum_tolerance: 
     Silent after log-softmax, which cross-entropy leaves as it is, and where several losses or optimizers
     train. Known mistakes: logits that are kept within 0 and 1 on purpose.
     """
-    concerned = [one for one in case.inside.losses if loss_kind(one) in _TAKES_LOGITS]
+    concerned = [loss for loss in case.inside.losses if loss_kind(loss) in _TAKES_LOGITS]
     if not concerned:
         return Skipped()
     for loss in concerned:
@@ -34,25 +34,25 @@ def probabilities_as_logits(case: Case, *, min_samples: int = 4, sum_tolerance: 
         squash = _TAKES_LOGITS[loss_kind(loss)]
         last = (ends(loss) or [""])[0]
         if last == squash or (
-            len(case.inside.losses) == 1 and _looks_so(case, loss, min_samples, sum_tolerance)
+            len(case.inside.losses) == 1 and _probabilities(case, loss, min_samples, sum_tolerance)
         ):
-            how = f"come out of {squash.lower()}" if last == squash else "are probabilities in every sample"
+            fault = f"come out of {squash.lower()}" if last == squash else "are probabilities in every sample"
             sentence = (
-                f"The outputs that reach {function} {how}; it applies {squash.lower()} "
+                f"The outputs that reach {function} {fault}; it applies {squash.lower()} "
                 "once more, to logits that differ by 1 at most."
             )
             return Finding(sentence, "silent_defect", "medium", numbers={"function": function})
     return None
 
 
-def _looks_so(case: Case, loss: Fact, looks: int, off: float) -> bool:
+def _probabilities(case: Case, loss: Fact, least: int, off: float) -> bool:
     """Whether all outputs ever looked at were probabilities."""
-    low, high = sampled(case, "output/min", looks), sampled(case, "output/max", looks)
-    spread = sampled(case, "output/batch_std", looks)
+    low, high = sampled(case, "output/min", least), sampled(case, "output/max", least)
+    spread = sampled(case, "output/batch_std", least)
     if low is None or high is None or low.y.min() < 0 or high.y.max() > 1 + off:
         return False
     if loss_kind(loss) == "softmax_cross_entropy":
-        sums = sampled(case, "output/row_sum_error", looks)
+        sums = sampled(case, "output/row_sum_error", least)
         return sums is not None and float(sums.y.max()) < off
     last = (ends(loss) or [""])[0]
     return last == "Clamp" or (spread is not None and float(spread.y[-1]) > 0.2)
@@ -69,25 +69,25 @@ def logits_as_probabilities(case: Case, *, above_zero: float = 1e-4, min_samples
     Silent when the last operation is log-softmax or log-sigmoid, and for outputs that a log made.
     Known mistakes: NLL of densities, which may exceed one, through torch's `nll_loss`.
     """
-    concerned = [one for one in case.inside.losses if loss_kind(one) in _TAKES_LOGS]
-    cut = [one for one in case.inside.losses if loss_kind(one) in _TAKES_PROBABILITIES]
+    concerned = [loss for loss in case.inside.losses if loss_kind(loss) in _TAKES_LOGS]
+    cut = [loss for loss in case.inside.losses if loss_kind(loss) in _TAKES_PROBABILITIES]
     for loss in cut:
-        done = ends(loss)
+        layers = ends(loss)
         if (
-            done[:1] in (["Clamp"], ["ClampMin"], ["ClampMax"], ["Hardtanh"])
-            and done[1:2]
-            and done[1] in _RAW
+            layers[:1] in (["Clamp"], ["ClampMin"], ["ClampMax"], ["Hardtanh"])
+            and layers[1:2]
+            and layers[1] in _RAW
         ):
-            return _found(loss, "were only cut to the range 0 to 1, not squashed")
-        if len(case.inside.losses) == 1 and done[:1] and done[0] in _RAW and _outside(case, min_samples):
-            return _found(loss, "come out of a layer as they are, below 0 and above 1")
+            return _form_finding(loss, "were only cut to the range 0 to 1, not squashed")
+        if len(case.inside.losses) == 1 and layers[:1] and layers[0] in _RAW and _outside(case, min_samples):
+            return _form_finding(loss, "come out of a layer as they are, below 0 and above 1")
     highest = sampled(case, "output/max", min_samples)
     for loss in concerned:
         last = (ends(loss) or [""])[0]
         if last in _LOGS or highest is None or len(case.inside.losses) > 1:
             continue
         if float(highest.y.max()) > above_zero and float(highest.y[0]) > above_zero:
-            return _found(loss, f"reach {text(float(highest.y.max()))}")
+            return _form_finding(loss, f"reach {text(float(highest.y.max()))}")
     return None if concerned or cut else Skipped()
 
 
@@ -97,11 +97,11 @@ def _outside(case: Case, samples: int) -> bool:
     return low is not None and high is not None and bool((low.y < 0).all() or (high.y > 1).all())
 
 
-def _found(loss: Fact, what: str) -> Finding:
+def _form_finding(loss: Fact, fault: str) -> Finding:
     function = word(loss, "function")
     takes_logs = loss_kind(loss) in _TAKES_LOGS
-    meant = "logarithms of probabilities, at most 0" if takes_logs else "probabilities, 0 to 1"
-    sentence = f"{function} expects {meant}; its inputs {what}."
+    form = "logarithms of probabilities, at most 0" if takes_logs else "probabilities, 0 to 1"
+    sentence = f"{function} expects {form}; its inputs {fault}."
     return Finding(sentence, "silent_defect", "high", numbers={"function": function})
 
 
@@ -153,8 +153,8 @@ def _one_output(loss: Fact) -> bool:
 
 def _stretched(loss: Fact, count: int) -> bool:
     """Whether an output for each class is compared with the same number."""
-    given, wanted = (str(loss.get(key, "")).split("x") for key in ("output_shape", "target_shape"))
-    return given[1:] == [str(count)] and wanted in ([given[0], "1"], [given[0]])
+    output, target = (str(loss.get(key, "")).split("x") for key in ("output_shape", "target_shape"))
+    return output[1:] == [str(count)] and target in ([output[0], "1"], [output[0]])
 
 
 @Detector("Several labels in a softmax", needs=("fact:losses", "target/top_share"), family="loss_form")
@@ -201,8 +201,8 @@ def cases() -> Cases:
         run({**tags, "target/top_share": [11 / 12] * 4}, facts={"losses": [shared]}),
         run({**tags, "target/top_share": [0.3] * 4}, facts={"losses": [shared | {"target_shape": "50"}]}),
     )
-    told = {"function": "cross_entropy", "reduction": "mean", "after_layers": ["Softmax", "Addmm"]}
-    yield from probabilities_as_logits.fires(run({"loss": [1.6, 1.2]}, facts={"losses": [told]}))
+    softmaxed = {"function": "cross_entropy", "reduction": "mean", "after_layers": ["Softmax", "Addmm"]}
+    yield from probabilities_as_logits.fires(run({"loss": [1.6, 1.2]}, facts={"losses": [softmaxed]}))
     sums = {"output/min": [0.1] * 5, "output/max": [0.8] * 5, "output/row_sum_error": [1e-7] * 5}
     bare = {"function": "cross_entropy", "after_layers": ["CompiledFunction"]}
     yield from probabilities_as_logits.fires(run({"loss": [1.6, 1.2], **sums}, facts={"losses": [bare]}))
@@ -213,8 +213,8 @@ def cases() -> Cases:
     yield from probabilities_as_logits.silent(run({"loss": [1.6, 0.2], **logits}, facts={"losses": [bare]}))
     harmless = {"function": "cross_entropy", "after_layers": ["LogSoftmax", "Addmm"]}
     yield from probabilities_as_logits.silent(run({"loss": [1.6, 0.2]}, facts={"losses": [harmless]}))
-    other = {"function": "binary_cross_entropy", "after_layers": ["Sigmoid", "Addmm"]}
-    yield from probabilities_as_logits.silent(run({"loss": [0.7, 0.2]}, facts={"losses": [other]}))
+    sigmoid = {"function": "binary_cross_entropy", "after_layers": ["Sigmoid", "Addmm"]}
+    yield from probabilities_as_logits.silent(run({"loss": [0.7, 0.2]}, facts={"losses": [sigmoid]}))
     raw = {"function": "nll_loss", "after_layers": ["Addmm"]}
     yield from logits_as_probabilities.fires(
         run({"loss": [0.1, -5.0], "output/max": [0.4, 2.0, 30.0]}, facts={"losses": [raw]})

@@ -38,11 +38,11 @@ def detect(
     hard_share_to: float = 0.9,
     error_left: float = 0.7,
 ) -> Detected:
-    top, held = sampled(case, "output/top_share", min_samples), sampled(case, "target/top_share", 2)
-    if top is None or held is None or top.x[-1] < min_steps or odd_objective(case):
+    top, targets = sampled(case, "output/top_share", min_samples), sampled(case, "target/top_share", 2)
+    if top is None or targets is None or top.x[-1] < min_steps or odd_objective(case):
         return Skipped(f"at least {min_samples} samples of classes, the last after {min_steps} steps")
     shares = case.task.class_shares
-    if len(shares) < 2 or late(held) > max(max_class_share, max(shares.values()) + 0.05):
+    if len(shares) < 2 or late(targets) > max(max_class_share, max(shares.values()) + 0.05):
         return Skipped()
     if late(top) < answer_share:
         return None
@@ -52,10 +52,10 @@ def detect(
     if _right(case) >= 1 - error_left * (1 - largest):
         return None
     hard = hard_share_from < largest < hard_share_to and _under_the_shares(case, shares, part=0.98)
-    found = _finds_the_rare(case)
-    if found:
+    finds_rare = _finds_the_rare(case)
+    if finds_rare:
         return None
-    hard = hard or (found is None and _under_the_shares(case, shares, part=0.5))
+    hard = hard or (finds_rare is None and _under_the_shares(case, shares, part=0.5))
     sentence = (
         f"{percent(late(top))} of the answers are one class; the largest class holds {percent(largest)} of "
         "the targets."
@@ -66,9 +66,9 @@ def detect(
 
 def _finds_the_rare(case: Case) -> bool | None:
     """Whether a score that counts rare classes is good; None where there is none."""
-    told = [(case.val(name) or case.curve(name), good) for name, good in _GOOD.items()]
-    known = [curve.tail >= good for curve, good in told if curve is not None and len(curve)]
-    return any(known) if known else None
+    scores = [(case.val(name) or case.curve(name), good) for name, good in _GOOD.items()]
+    verdicts = [curve.tail >= good for curve, good in scores if curve is not None and len(curve)]
+    return any(verdicts) if verdicts else None
 
 
 def _right(case: Case) -> float:
@@ -79,13 +79,13 @@ def _right(case: Case) -> float:
 
 def _under_the_shares(case: Case, shares: dict[int, float], *, part: float = 0.9) -> bool:
     """Whether the loss of one target is clearly less than always telling the classes' shares would give."""
-    told, loss = only_loss(case), case.loss
-    if told is None or loss is None or not len(loss):
+    loss_fact, loss = only_loss(case), case.loss
+    if loss_fact is None or loss is None or not len(loss):
         return False
-    sizes = str(told.get("target_shape", "")).split("x")
-    summed = told.get("reduction") == "sum" and all(size.isdigit() for size in sizes)
-    each = loss.tail / (prod(int(size) for size in sizes) or 1) if summed else loss.tail
-    return each < -part * sum(share * log(share) for share in shares.values() if share > 0)
+    sizes = str(loss_fact.get("target_shape", "")).split("x")
+    summed = loss_fact.get("reduction") == "sum" and all(size.isdigit() for size in sizes)
+    per_target = loss.tail / (prod(int(size) for size in sizes) or 1) if summed else loss.tail
+    return per_target < -part * sum(share * log(share) for share in shares.values() if share > 0)
 
 
 def fires() -> Runs:
@@ -102,9 +102,9 @@ def silent() -> Runs:
     yield run(good, facts={"classes": {"0": 80, "1": 20}})
     in_order = {"output/top_share": (x, [1.0] * 6), "target/top_share": (x, [1.0] * 6)}
     yield run(in_order, facts={"classes": {"0": 50, "1": 50}})
-    found = {"output/top_share": (x, [1.0] * 6), "target/top_share": (x, [0.96] * 6)}
-    found["val/accuracy"] = (x, [0.96, 0.96, 0.97, 0.98, 0.98, 0.98])
-    yield run(found, facts={"classes": {"0": 960, "1": 40}})
+    rare = {"output/top_share": (x, [1.0] * 6), "target/top_share": (x, [0.96] * 6)}
+    rare["val/accuracy"] = (x, [0.96, 0.96, 0.97, 0.98, 0.98, 0.98])
+    yield run(rare, facts={"classes": {"0": 960, "1": 40}})
     pixels = {"output/top_share": (x, [1.0] * 6), "target/top_share": (x, [0.89] * 6)}
     pixels["loss"] = (x, [36e3, 25e3, 17e3, 12e3, 11e3, 11e3])
     summed = {"function": "binary_cross_entropy", "reduction": "sum", "target_shape": "128x400"}

@@ -32,12 +32,12 @@ def config_plain_sgd(case: Case, *, strength_if_unnamed: float = 0.6) -> Detecte
     momentum = case.number("momentum")
     if momentum:
         return None
-    named = momentum is not None
+    configured = momentum is not None
     return Finding(
         text="The optimizer is SGD with momentum 0."
-        if named
+        if configured
         else "The optimizer is SGD and the configuration names no momentum, which is 0 by default.",
-        strength=1.0 if named else strength_if_unnamed,
+        strength=1.0 if configured else strength_if_unnamed,
         numbers={"optimizer": "sgd", "momentum": 0.0},
     )
 
@@ -71,18 +71,18 @@ def config_momentum_odd(
     family = optimizer_family(case)
     limits = []
     if family in ("sgd", "rmsprop"):
-        most = min(max_momentum, _LONG) if family == "sgd" and _reach(case) > step_reach else max_momentum
-        limits.append(("momentum", case.number("momentum"), 0.0, most))
+        highest = min(max_momentum, _LONG) if family == "sgd" and _reach(case) > step_reach else max_momentum
+        limits.append(("momentum", case.number("momentum"), 0.0, highest))
     elif family or case.number("beta1") is not None:
         limits.append(("beta1", case.number("beta1"), 0.0, max_beta1))
         least = max(min_beta2, case.number("beta1") or 0.0)
         limits.append(("beta2", case.number("beta2"), least, max_beta2))
         if case.inside.optimizers or any("adam" in key or "optim" in key for key in keys_of(case, "eps")):
             limits.append(("eps", case.number("eps"), min_eps, max_eps))
-    known = [(name, value, low, high) for name, value, low, high in limits if value is not None]
-    if not known:
+    present = [(name, value, low, high) for name, value, low, high in limits if value is not None]
+    if not present:
         return Skipped("the optimizer and its momentum, betas or epsilon")
-    for name, value, low, high in known:
+    for name, value, low, high in present:
         side, bound = ("below", low) if value < low else ("above", high)
         equal = name == "beta2" and value == case.number("beta1")
         if low <= value <= high and not equal:
@@ -141,7 +141,7 @@ def adam_with_l2(case: Case, training: Training | None = None, *, min_weight_dec
     Known mistakes: none; it is rarely what is wrong.
     """
     observers = [list(_recorded(case)), list(_written(training)) if training else [], list(_configured(case))]
-    optimizers = next((seen for seen in observers if seen), None)
+    optimizers = next((rows for rows in observers if rows), None)
     if optimizers is None:
         return Skipped("the optimizer and its weight decay")
     for name, decay, places in optimizers:

@@ -133,7 +133,7 @@ def output_out_of_reach(
     Silent where only some extremes lie a little outside, and for targets within the range.
     Known mistakes: targets that are cut afterwards.
     """
-    concerned = [one for one in case.inside.losses if ends(one)]
+    concerned = [loss for loss in case.inside.losses if ends(loss)]
     if not concerned:
         return Skipped()
     for loss in concerned:
@@ -157,9 +157,9 @@ def output_out_of_reach(
         if not (over or under):
             continue
         name, lowest = ends(loss)[0].lower(), text(limits[0])
-        gives = f"at least {lowest}" if limits[1] == float("inf") else f"{limits[0]:g} to {limits[1]:g}"
+        span = f"at least {lowest}" if limits[1] == float("inf") else f"{limits[0]:g} to {limits[1]:g}"
         return Finding(
-            f"The outputs come out of {name}, which gives {gives}; the targets lie between "
+            f"The outputs come out of {name}, which gives {span}; the targets lie between "
             f"{text(late(low))} and {text(late(high))}, about {text(middle)}.",
             symptom="silent_defect",
             severity="high",
@@ -214,14 +214,14 @@ def _sigmoids(before: str) -> tuple[float, float]:
 def cases() -> Cases:
     twice = {"function": "mse_loss", "after_layers": ["Sigmoid", "Sigmoid", "Addmm"]}
     cut = {"function": "binary_cross_entropy", "after_layers": ["Sigmoid", "Relu", "Addmm"]}
-    yield from activations_stacked.fires(*(run({}, facts={"losses": [one]}) for one in (twice, cut)))
+    yield from activations_stacked.fires(*(run({}, facts={"losses": [loss]}) for loss in (twice, cut)))
     once = {"function": "mse_loss", "after_layers": ["Sigmoid", "Addmm"]}
     log = {"function": "nll_loss", "after_layers": ["Log", "Softmax", "Addmm"]}
-    yield from activations_stacked.silent(*(run({}, facts={"losses": [one]}) for one in (once, log)))
+    yield from activations_stacked.silent(*(run({}, facts={"losses": [loss]}) for loss in (once, log)))
     x = [1, 2, 4, 8, 16, 32, 64]
-    same = {"output/batch_std": (x, [0.2, 0.1, 1e-3, 1e-6, 0, 0, 0]), "output/std": (x, [0.5] * 7)}
+    constant = {"output/batch_std": (x, [0.2, 0.1, 1e-3, 1e-6, 0, 0, 0]), "output/std": (x, [0.5] * 7)}
     yield from outputs_constant.fires(
-        run({**same, "target/distinct": (x, [5] * 7), "input/constant_share": (x, [0.0] * 7)})
+        run({**constant, "target/distinct": (x, [5] * 7), "input/constant_share": (x, [0.0] * 7)})
     )
     alive = {"output/batch_std": (x, [0.2, 0.3, 0.5, 0.8, 1, 1, 2]), "output/std": (x, [0.5] * 7)}
     yield from outputs_constant.silent(run({**alive, "target/distinct": (x, [5] * 7)}))
@@ -229,9 +229,9 @@ def cases() -> Cases:
     yield from outputs_constant.silent(run({**head, "target/std": (x, [1.0] * 7)}))
     alike = {"output/batch_std": (x, [1e-5] * 7), "output/std": (x, [0.5] * 7)}
     yield from outputs_constant.silent(run({**alike, "target/std": (x, [0.0] * 7)}))
-    less = [0.3, 0.2, 0.1, 0.05, 0.01, 0.005, 0.002]
+    shrinking = [0.3, 0.2, 0.1, 0.05, 0.01, 0.005, 0.002]
     yield from outputs_collapsed.fires(
-        run({"output/batch_std": (x, less), "target/std": (x, less), "output/std": (x, less)})
+        run({"output/batch_std": (x, shrinking), "target/std": (x, shrinking), "output/std": (x, shrinking)})
     )
     yield from outputs_collapsed.silent(run({**alive, "target/distinct": (x, [5] * 7)}))
     yield from outputs_collapsed.silent(run({**head, "target/std": (x, [1.0] * 7)}))
@@ -247,9 +247,9 @@ def cases() -> Cases:
     yield from output_out_of_reach.fires(
         run({"loss": [400.0, 380.0], **boxes}, facts={"losses": [scored, squashed]})
     )
-    one = {"function": "binary_cross_entropy", "after_layers": ["Softmax", "Addmm"]}
+    softmaxed = {"function": "binary_cross_entropy", "after_layers": ["Softmax", "Addmm"]}
     yield from output_out_of_reach.fires(
-        run({"output/std": [0.0] * 4, "output/mean": [1.0] * 4}, facts={"losses": [one]})
+        run({"output/std": [0.0] * 4, "output/mean": [1.0] * 4}, facts={"losses": [softmaxed]})
     )
     squashed = {"function": "mse_loss", "after_layers": ["Sigmoid", "Convolution"]}
     pixels = {"target/min": [0.0] * 4, "target/max": [1.0] * 4, "target/mean": [0.3] * 4}

@@ -43,7 +43,7 @@ def attention_by_sgd(
     optimizers, models = case.inside.optimizers, case.inside.models
     if len(optimizers) != 1 or len(models) != 1 or models[0].get("attention") is not True:
         return Skipped()
-    _, values = ratios(case, looks=min_samples)
+    _, values = ratios(case, least=min_samples)
     if values.size < min_samples:
         return Skipped(f"{min_samples} samples of what a step changes")
     momentum = case.number("momentum") or number(optimizers[0], "momentum") or 0.0
@@ -90,10 +90,10 @@ def model_restrained(case: Case, *, dropout_share: float = 0.4, total_to_loss: f
         return Skipped()
     if dropped >= dropout_share:
         return _finding(f"A layer drops {percent(dropped)} of what it gets.", dropped)
-    most = float(ratio.y.max()) if ratio is not None else 1.0
-    if most >= total_to_loss and len(case.inside.losses) == 1:
-        return _finding(f"Backward is called on up to {times(most)} what the loss function gives.", dropped)
-    if dropped > 0 or most > 1.01 or any(_decays(one) for one in case.inside.optimizers):
+    peak = float(ratio.y.max()) if ratio is not None else 1.0
+    if peak >= total_to_loss and len(case.inside.losses) == 1:
+        return _finding(f"Backward is called on up to {times(peak)} what the loss function gives.", dropped)
+    if dropped > 0 or peak > 1.01 or any(_decays(o) for o in case.inside.optimizers):
         return Skipped()
     if case.script is None:
         own_forward = any(model.get("class") != "Sequential" for model in case.inside.models)
@@ -107,11 +107,11 @@ def _finding(text: str, dropped: float) -> Finding:
 
 def _dropped(case: Case) -> float | None:
     """The largest share that any layer drops; None when it was not recorded."""
-    told = [model.get("dropout") for model in case.inside.models]
-    if not told or any(not isinstance(rates, list | tuple) for rates in told):
+    dropouts = [model.get("dropout") for model in case.inside.models]
+    if not dropouts or any(not isinstance(rates, list | tuple) for rates in dropouts):
         return None
-    rates = [one for each in told for one in each or ()]
-    return max((float(one) for one in rates if isinstance(one, int | float)), default=0.0)
+    rates = [rate for layer_rates in dropouts for rate in layer_rates or ()]
+    return max((float(rate) for rate in rates if isinstance(rate, int | float)), default=0.0)
 
 
 def _decays(optimizer: Any) -> bool:
@@ -185,9 +185,9 @@ def dropout_drowns(
 
 def _constant(case: Case, train: Curve) -> tuple[float, str]:
     """The loss of a constant answer: the lowest that the loss is not well above; else the first losses."""
-    known = [level for level in case.task.constant_losses if train.tail < 1.1 * level]
-    if known:
-        return min(known), f"the {text(min(known))} of a constant answer"
+    levels = [level for level in case.task.constant_losses if train.tail < 1.1 * level]
+    if levels:
+        return min(levels), f"the {text(min(levels))} of a constant answer"
     first = float(np.median(train.y[:3]))
     return first, f"the first loss ({text(first)})"
 
@@ -195,10 +195,10 @@ def _constant(case: Case, train: Curve) -> tuple[float, str]:
 def _run_dropout_drowns(dropout: float, end: float, validation: float, facts: bool = True) -> Run:
     loss = noisy(decay(200, 2.1, end, rate=20), 0.01)
     held_out = (np.arange(10.0) * 20 + 20, noisy([validation] * 10, 0.005))
-    called = {"function": "cross_entropy", "reduction": "mean", "output_shape": "64x7", "target_shape": "64"}
+    entry = {"function": "cross_entropy", "reduction": "mean", "output_shape": "64x7", "target_shape": "64"}
     counts = {"0": 700, "1": 600, "2": 500, "3": 400, "4": 300, "5": 200, "6": 100}
-    told = {"losses": [called], "classes": counts} if facts else {}
-    return run({"loss": loss, "val/loss": held_out}, settings={"dropout": dropout}, facts=told)
+    recorded = {"losses": [entry], "classes": counts} if facts else {}
+    return run({"loss": loss, "val/loss": held_out}, settings={"dropout": dropout}, facts=recorded)
 
 
 def cases() -> Cases:

@@ -58,7 +58,7 @@ def script_activation_missing(training: Training) -> Places:
         if raw is not None:
             spot = loss.setup.spot or loss.event.spot
             findings.setdefault(id(spot.node), _finding(loss, raw))
-    return [*findings.values(), *(_keras(one) for one in keras if _keras_raw(one))]
+    return [*findings.values(), *(_keras(model) for model in keras if _keras_raw(model))]
 
 
 def _finding(loss: LossCall, raw: Made) -> Finding:
@@ -74,26 +74,26 @@ def _finding(loss: LossCall, raw: Made) -> Finding:
 
 def _edit(loss: LossCall, raw: Made, setup: Spot) -> tuple[Edit, ...]:
     """The loss that applies the activation itself, when the layer's raw output reaches it."""
-    node, other = setup.node, _INSTEAD.get(loss.setup.short)
-    if other is None or operation(raw) not in _RAW or not isinstance(node, ast.Call):
+    node, replacement = setup.node, _INSTEAD.get(loss.setup.short)
+    if replacement is None or operation(raw) not in _RAW or not isinstance(node, ast.Call):
         return ()
     if not isinstance(node.func, ast.Attribute):
         return ()
     front = segment(Spot(setup.source, node.func.value))
-    return replaced(Spot(setup.source, node.func), f"{front}.{other}", "ask")
+    return replaced(Spot(setup.source, node.func), f"{front}.{replacement}", "ask")
 
 
-def _keras_raw(one: Compiled) -> bool:
-    binary = one.loss == "binary_crossentropy"
-    raw = one.activation in ("linear", "relu", "tanh")
-    return one.from_logits is False and raw and (one.loss in _KERAS or binary)
+def _keras_raw(model: Compiled) -> bool:
+    binary = model.loss == "binary_crossentropy"
+    raw = model.activation in ("linear", "relu", "tanh")
+    return model.from_logits is False and raw and (model.loss in _KERAS or binary)
 
 
-def _keras(one: Compiled) -> Finding:
-    has = "no activation" if one.activation == "linear" else f"the activation {one.activation}"
+def _keras(model: Compiled) -> Finding:
+    activation = "no activation" if model.activation == "linear" else f"the activation {model.activation}"
     return keras_finding(
-        one,
-        f"has {has}, and the loss {one.loss} of line {one.event.spot.line} takes its output for "
+        model,
+        f"has {activation}, and the loss {model.loss} of line {model.event.spot.line} takes its output for "
         "probabilities (`from_logits` is not set).",
     )
 
@@ -139,22 +139,22 @@ def script_double_activation(training: Training) -> Places:
         if twice is not None and twice.spot is not None:
             spot = activation_spot(twice) or twice.spot
             findings.setdefault(id(spot.node), _double_activation_finding(loss, twice))
-    applied = [one for one in keras if one.from_logits and one.activation in ("softmax", "sigmoid")]
-    return [*findings.values(), *(_keras_script_double_activation(one) for one in applied)]
+    applied = [model for model in keras if model.from_logits and model.activation in ("softmax", "sigmoid")]
+    return [*findings.values(), *(_keras_script_double_activation(model) for model in applied)]
 
 
 def _double_activation_finding(loss: LossCall, twice: Made) -> Finding:
-    spot, called = activation_spot(twice) or loss.event.spot, loss.event.spot
+    spot, call = activation_spot(twice) or loss.event.spot, loss.event.spot
     inner = _APPLIED[loss.kind][0]
     text = (
-        f"{where(spot)}: {code(spot)} is applied before {code(called)} in line {called.line}, and that loss "
+        f"{where(spot)}: {code(spot)} is applied before {code(call)} in line {call.line}, and that loss "
         f"applies {inner} itself: probabilities are taken for logits."
     )
     return Finding(
         text,
         "silent_defect",
         "high",
-        places=(place(spot), place(called)),
+        places=(place(spot), place(call)),
         edits=_edit_script_double_activation(twice, spot),
     )
 
@@ -174,11 +174,11 @@ def _edit_script_double_activation(twice: Made, spot: Spot) -> tuple[Edit, ...]:
     return ()
 
 
-def _keras_script_double_activation(one: Compiled) -> Finding:
+def _keras_script_double_activation(model: Compiled) -> Finding:
     return keras_finding(
-        one,
-        f"ends the model with {one.activation}, and the loss of line {one.event.spot.line} gets "
-        f"`from_logits=True`: it applies {one.activation} once more.",
+        model,
+        f"ends the model with {model.activation}, and the loss of line {model.event.spot.line} gets "
+        f"`from_logits=True`: it applies {model.activation} once more.",
     )
 
 

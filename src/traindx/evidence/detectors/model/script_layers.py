@@ -59,9 +59,9 @@ def script_softmax_dim(training: Training) -> Places:
         return written or Skipped("a loss of PyTorch")
     findings: dict[int, Finding] = {}
     for loss in (x for x in training.losses if x.kind in ("nll_loss", "cross_entropy", "mse_loss", "kl_div")):
-        for one in options(loss.given):
-            if isinstance(one, Made) and operation(one) in ("softmax", "log_softmax") and _dim(one) == 0:
-                spot = activation_spot(one) or loss.event.spot
+        for way in options(loss.given):
+            if isinstance(way, Made) and operation(way) in ("softmax", "log_softmax") and _dim(way) == 0:
+                spot = activation_spot(way) or loss.event.spot
                 findings.setdefault(id(spot.node), _finding(spot, loss.event.spot))
     return [*findings.values()]
 
@@ -107,15 +107,15 @@ def shapes_broadcast(case: Case) -> Detected:
         sizes = [_elements(shape) for shape in shapes]
         if loss.get("broadcasts") is True and 0 < max(sizes[:2]) < sizes[2]:
             output, target, table = (shape.replace("x", ", ") for shape in shapes)
-            return _found(str(loss.get("function", "the loss")), output, target, table)
+            return _stretch_finding(str(loss.get("function", "the loss")), output, target, table)
     for stretch in facts(case.inside.fact("graph").get("stretched")):
-        given, table = (str(stretch.get(key, "")).replace("x", ", ") for key in ("from", "to"))
-        if given and table:
-            return _found("the loss", given, "", table)
+        source, table = (str(stretch.get(key, "")).replace("x", ", ") for key in ("from", "to"))
+        if source and table:
+            return _stretch_finding("the loss", source, "", table)
     return None if case.inside.losses or "stretched" in case.inside.fact("graph") else Skipped()
 
 
-def _found(function: str, output: str, target: str, table: str) -> Finding:
+def _stretch_finding(function: str, output: str, target: str, table: str) -> Finding:
     phrase = f" and targets ({target})" if target else " and data of another shape"
     sentence = (
         f"Outputs ({output}){phrase} are stretched to ({table}) in {function}: every output is compared "
@@ -127,12 +127,12 @@ def _found(function: str, output: str, target: str, table: str) -> Finding:
 
 def _elements(shape: str) -> int:
     parts = shape.split("x")
-    return prod(int(one) for one in parts) if all(one.isdigit() for one in parts) else 0
+    return prod(int(size) for size in parts) if all(size.isdigit() for size in parts) else 0
 
 
 def _loss(output: str, target: str, table: str) -> dict[str, Any]:
-    told: Mapping[str, Any] = {"function": "mse_loss", "reduction": "mean", "broadcasts": bool(table)}
-    return {**told, "output_shape": output, "target_shape": target, "broadcast_shape": table}
+    loss: Mapping[str, Any] = {"function": "mse_loss", "reduction": "mean", "broadcasts": bool(table)}
+    return {**loss, "output_shape": output, "target_shape": target, "broadcast_shape": table}
 
 
 def cases() -> Cases:

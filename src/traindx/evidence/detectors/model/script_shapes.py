@@ -57,13 +57,14 @@ def script_output_width(training: Training) -> Places:
         for layer in layers if all(map(_single, layers)) else ():
             if layer is not None and layer.spot is not None:
                 findings.setdefault(id(layer.spot.node), _finding(layer.spot, loss.event.spot, loss.kind))
-    for one in keras:
-        alone = one.units == 1 and (one.activation == "softmax" or "categorical" in one.loss)
-        if alone and one.last is not None and one.last.spot is not None:
+    for model in keras:
+        alone = model.units == 1 and (model.activation == "softmax" or "categorical" in model.loss)
+        if alone and model.last is not None and model.last.spot is not None:
             findings.setdefault(
-                id(one.last.spot.node), _finding(one.last.spot, one.event.spot, one.loss or "the loss")
+                id(model.last.spot.node),
+                _finding(model.last.spot, model.event.spot, model.loss or "the loss"),
             )
-    return [*findings.values(), *(found for one in keras for found in _labels(one))]
+    return [*findings.values(), *(finding for model in keras for finding in _labels(model))]
 
 
 def _labels(model: Compiled) -> Iterator[Finding]:
@@ -71,13 +72,13 @@ def _labels(model: Compiled) -> Iterator[Finding]:
     if model.loss not in (_SPARSE, _ONE_HOT):
         return
     for fit in model.fits:
-        forms = {_form(one) for one in options(fit.value.argument(1, "y"))}
-        other = _ONE_HOT if model.loss == _SPARSE else _SPARSE
-        if forms == {other}:
-            form = "one-hot vectors" if other == _ONE_HOT else "class numbers"
+        forms = {_form(value) for value in options(fit.value.argument(1, "y"))}
+        expected = _ONE_HOT if model.loss == _SPARSE else _SPARSE
+        if forms == {expected}:
+            form = "one-hot vectors" if expected == _ONE_HOT else "class numbers"
             text = (
                 f"{where(fit.spot)}: the labels of line {fit.spot.line} are {form}, and {model.loss} (line "
-                f"{model.event.spot.line}) takes the other form: use {other}."
+                f"{model.event.spot.line}) takes the other form: use {expected}."
             )
             yield Finding(text, "silent_defect", "high", places=(place(fit.spot), place(model.event.spot)))
 
@@ -122,22 +123,23 @@ def script_shape_broadcast(case: Case, training: Training) -> Places:
         return NO_LOOP
     if _measured_equal(case):
         return []
-    known, found = False, dict[int, Finding]()
-    for spot, given, target in [*_losses(training), *_differences(training)]:
-        one, other = form(given), form(target)
-        known |= bool(one and other)
-        if one and other and one != other:
-            found.setdefault(id(spot.node), _shape_broadcast_finding(spot, one, given, target))
-    if not known:
+    clear, findings = False, dict[int, Finding]()
+    for spot, output, target in [*_losses(training), *_differences(training)]:
+        left, right = form(output), form(target)
+        clear |= bool(left and right)
+        if left and right and left != right:
+            findings.setdefault(id(spot.node), _broadcast_finding(spot, left, output, target))
+    if not clear:
         return Skipped("predictions and targets whose shapes the script shows")
-    return [*found.values()]
+    return [*findings.values()]
 
 
 def _measured_equal(case: Case) -> bool:
     """Whether a recording shows the shapes at the loss, and that they are the same."""
     losses = case.inside.losses
     return bool(losses) and not any(
-        one.get("broadcasts", True) or one.get("output_shape") != one.get("target_shape") for one in losses
+        loss.get("broadcasts", True) or loss.get("output_shape") != loss.get("target_shape")
+        for loss in losses
     )
 
 
@@ -150,7 +152,7 @@ def _losses(training: Training) -> Iterator[tuple[Spot, Value, Value]]:
 def _differences(training: Training) -> Iterator[tuple[Spot, Value, Value]]:
     """`prediction - target` anywhere in what is backpropagated."""
     waiting: list[Value] = [loss_of(event) for event in training.backwards]
-    waiting += [one.loss for one in training.tapes]
+    waiting += [tape.loss for tape in training.tapes]
     visited: set[int] = set()
     while waiting and len(visited) < 5_000:
         at = waiting.pop()
@@ -158,7 +160,7 @@ def _differences(training: Training) -> Iterator[tuple[Spot, Value, Value]]:
             continue
         visited.add(id(at))
         if isinstance(at, Made) and at.kind == "operator" and at.name == "Sub" and at.spot is not None:
-            predicted = [bool(reach(one).alive) or _of_keras(one) for one in at.args]
+            predicted = [bool(reach(operand).alive) or _of_keras(operand) for operand in at.args]
             if predicted[0] != predicted[1]:
                 yield at.spot, at.args[0], at.args[1]
         waiting += parents(at)
@@ -166,28 +168,28 @@ def _differences(training: Training) -> Iterator[tuple[Spot, Value, Value]]:
 
 def _of_keras(value: Value) -> bool:
     """Whether a tensor comes out of a layer of Keras."""
-    made = [one for one in upstream([value], most=100) if isinstance(one, Made) and one.kind == "apply"]
-    return any(isinstance(one.receiver, Made) and is_layer(one.receiver) for one in made)
+    calls = [call for call in upstream([value], most=100) if isinstance(call, Made) and call.kind == "apply"]
+    return any(isinstance(call.receiver, Made) and is_layer(call.receiver) for call in calls)
 
 
-def _shape_broadcast_finding(spot: Spot, one: Form, given: Value, target: Value) -> Finding:
-    first_shape, second_shape = ("(N, 1)", "(N,)") if one == "column" else ("(N,)", "(N, 1)")
-    made = [
-        value.spot for value in (given, target) if value.spot is not None and value.spot.line != spot.line
+def _broadcast_finding(spot: Spot, left: Form, output: Value, target: Value) -> Finding:
+    first_shape, second_shape = ("(N, 1)", "(N,)") if left == "column" else ("(N,)", "(N, 1)")
+    origins = [
+        value.spot for value in (output, target) if value.spot is not None and value.spot.line != spot.line
     ]
     text = (
         f"{where(spot)}: {code(spot)} sets {first_shape} against {second_shape}: both are stretched to "
         "(N, N), and every prediction is compared with every target."
     )
-    places = (place(spot), *(place(one) for one in made[:2]))
-    return Finding(text, "silent_defect", "high", places=places, edits=_edit(spot, one))
+    places = (place(spot), *(place(origin) for origin in origins[:2]))
+    return Finding(text, "silent_defect", "high", places=places, edits=_edit(spot, left))
 
 
-def _edit(spot: Spot, one: Form) -> tuple[Edit, ...]:
+def _edit(spot: Spot, left: Form) -> tuple[Edit, ...]:
     """The flat side made a column, where it is a plain name."""
     node = spot.node
     sides = [node.left, node.right] if isinstance(node, ast.BinOp) else getattr(node, "args", [])
-    if len(sides) < 2 or not isinstance(flat := sides[1 if one == "column" else 0], ast.Name):
+    if len(sides) < 2 or not isinstance(flat := sides[1 if left == "column" else 0], ast.Name):
         return ()
     side = Spot(spot.source, flat)
     if "torch" not in spot.source.text:

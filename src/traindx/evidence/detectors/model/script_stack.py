@@ -44,11 +44,11 @@ def script_nonlinearity_missing(training: Training) -> Places:
     findings: dict[int, Finding] = {}
     for loss in losses:
         chain = _chain(loss.given)
-        if chain is None or sum(_linear(one) for one in chain) < 2:
+        if chain is None or sum(_linear(step) for step in chain) < 2:
             continue
         pair = _neighbours(chain)
         if pair is not None:
-            nothing = not any(operation(one) in _ACTIVATIONS for one in _between(chain))
+            nothing = not any(operation(step) in _ACTIVATIONS for step in _between(chain))
             if nothing or not _narrows(*pair):
                 findings.setdefault(id(_spot(pair[1]).node), _finding(pair, whole=nothing))
     return [*findings.values()]
@@ -79,19 +79,19 @@ def _linear(call: Made) -> bool:
 
 def _between(chain: list[Made]) -> list[Made]:
     """What stands between the first and the last linear layer."""
-    at = [number for number, one in enumerate(chain) if _linear(one)]
+    at = [number for number, step in enumerate(chain) if _linear(step)]
     return chain[at[0] : at[-1]]
 
 
 def _neighbours(chain: list[Made]) -> tuple[Made, Made] | None:
     """The last two linear layers (the later one second) with no activation between them."""
     later: Made | None = None
-    for one in chain:
-        if _linear(one):
+    for step in chain:
+        if _linear(step):
             if later is not None:
-                return one, later
-            later = one
-        elif operation(one) in _ACTIVATIONS:
+                return step, later
+            later = step
+        elif operation(step) in _ACTIVATIONS:
             later = None
     return None
 
@@ -99,8 +99,8 @@ def _neighbours(chain: list[Made]) -> tuple[Made, Made] | None:
 def _narrows(earlier: Made, later: Made) -> bool:
     """Whether the two squeeze through a bottleneck, or it cannot be told."""
     sizes = []
-    for one in (earlier, later):
-        layer = one.receiver
+    for step in (earlier, later):
+        layer = step.receiver
         if isinstance(layer, Made):
             sizes += [number(layer.argument(0, "in_features")), number(layer.argument(1, "out_features"))]
     if len(sizes) < 4 or sizes[0] is None or sizes[1] is None or sizes[3] is None:
@@ -122,8 +122,8 @@ def _inside_sequence(layer: Made) -> set[ast.AST]:
     """The layer's own node when it is an argument of nn.Sequential."""
     assert layer.spot is not None
     around = layer.spot.source.parents.get(layer.spot.node)
-    named = isinstance(around, ast.Call) and "Sequential" in ast.dump(around.func)
-    return {layer.spot.node} if named or isinstance(around, ast.List) else set()
+    in_sequential = isinstance(around, ast.Call) and "Sequential" in ast.dump(around.func)
+    return {layer.spot.node} if in_sequential or isinstance(around, ast.List) else set()
 
 
 def _finding(pair: tuple[Made, Made], *, whole: bool) -> Finding:
@@ -191,8 +191,8 @@ def _in_model(event: CallEvent) -> bool:
 
 
 def _dropout_always_on_finding(training: Training, event: CallEvent) -> Finding:
-    made, evaluated = event.value, bool(training.trace.methods("eval"))
-    if made.name in _CALLS:
+    call, evaluated = event.value, bool(training.trace.methods("eval"))
+    if call.name in _CALLS:
         why = "drops in eval mode too: without `training=self.training` it is always on"
     else:
         why = "is a new layer at each call, which eval() never reaches: it always drops"

@@ -67,15 +67,15 @@ def config_batch_tiny(
     batch = whole_batch(case)
     if batch is None:
         return Skipped("the batch size as a number")
-    samples, known = batch
+    samples, complete = batch
     if samples > max_batch_size and not (samples < small_batch_size and _scatters(case, min_scatter)):
         return None
     clarity = 1.0 if samples <= max_batch_size / 2 else 0.5 if samples <= max_batch_size else 0.3
-    one = f"One update is made from {text(samples)} sample{'s' if samples > 1 else ''}."
+    sentence = f"One update is made from {text(samples)} sample{'s' if samples > 1 else ''}."
     unsure = f"The batch size is {text(samples)}; accumulation, if any, is not in the configuration."
     return Finding(
-        text=one if known else unsure,
-        strength=clarity if known else clarity * strength_if_accumulation_unknown,
+        text=sentence if complete else unsure,
+        strength=clarity if complete else clarity * strength_if_accumulation_unknown,
         numbers={"batch": samples},
     )
 
@@ -116,8 +116,8 @@ def config_deep_model(
     limit = plain_layers if plain else deep
     if layers < limit:
         return None
-    with_what = f" with {activation}" if squashes else ""
-    sentence = f"The model has {text(layers)} layers{with_what}."
+    suffix = f" with {activation}" if squashes else ""
+    sentence = f"The model has {text(layers)} layers{suffix}."
     full = plain_full_strength_at if plain else 3 * limit
     return Finding(sentence, strength=strength(layers, limit, full), numbers={"layers": layers})
 

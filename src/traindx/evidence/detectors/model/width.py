@@ -23,18 +23,18 @@ def layer_too_narrow(case: Case, *, max_width: int = 2, min_steps: int = 200) ->
     gates and attention heads (a narrow layer whose next in the list does not take what it gives), and for
     autoencoders, whose code may be narrow. Known mistakes: a code for plotting.
     """
-    layers = [one for one in case.inside.layer_list if kind_of_layer(one) == "dense" and _shape(one)]
+    layers = [layer for layer in case.inside.layer_list if kind_of_layer(layer) == "dense" and _shape(layer)]
     if len(layers) < 2:
         return Skipped()
     for layer, after in pairwise(layers):
         outputs, inputs = _shape(layer)
-        taken = _shape(after)
+        after_shape = _shape(after)
         if _narrow_throughout(layers, max_width) and case.span[1] >= min_steps and _ends_poor(case):
             return _finding(layer, f"No hidden layer has more than {max_width} units", "medium")
-        if outputs > max_width or inputs <= outputs or taken[1] != outputs or taken[0] == inputs:
+        if outputs > max_width or inputs <= outputs or after_shape[1] != outputs or after_shape[0] == inputs:
             continue
         # An autoencoder widens again; a classifier does not widen from its code to more than it began with.
-        if max(_shape(one)[0] for one in layers[layers.index(after) :]) >= _shape(layers[0])[1]:
+        if max(_shape(layer)[0] for layer in layers[layers.index(after) :]) >= _shape(layers[0])[1]:
             continue
         poor = case.span[1] >= min_steps and _ends_poor(case)
         text = (
@@ -57,13 +57,13 @@ def _finding(layer: Fact, text: str, severity: Severity) -> Finding:
 
 def _narrow_throughout(layers: Sequence[Fact], width: int) -> bool:
     """Whether there are hidden layers, none of them wider."""
-    return len(layers) > 1 and all(_shape(one)[0] <= width for one in layers[:-1])
+    return len(layers) > 1 and all(_shape(layer)[0] <= width for layer in layers[:-1])
 
 
 def _ends_poor(case: Case) -> bool:
     """Whether the training answers were sampled, and are not mostly right in the end."""
-    seen = any(sampled(case, f"output/{name}", 4) for name in ("right_share", "explained"))
-    return seen and not case.level.answers_right
+    measured = any(sampled(case, f"output/{name}", 4) for name in ("right_share", "explained"))
+    return measured and not case.level.answers_right
 
 
 def _shape(layer: Fact) -> tuple[int, ...]:
@@ -95,27 +95,27 @@ def layers_without_activation(case: Case, *, min_layers: int = 2) -> Detected:
     count = number(graph, "layers")
     if count is None or "linear_pairs" not in graph or count < min_layers:
         return Skipped()
-    pairs = [one for one in facts(graph["linear_pairs"]) if not _meant(one)]
+    pairs = [pair for pair in facts(graph["linear_pairs"]) if not _intended(pair)]
     if not pairs:
         return None
     pairs.reverse()
     # Of two towers each may be linear by itself: then no layer stands alone, and chains are long.
-    paired = {str(one.get(end)) for one in pairs for end in ("first", "second")}
+    paired = {str(pair.get(end)) for pair in pairs for end in ("first", "second")}
     all_linear = len(pairs) >= count - 1 or (len(paired) >= count and len(pairs) > count / 2)
-    shown = ", ".join(f"{one.get('first')} and {one.get('second')}" for one in pairs[:4])
-    more = f" and {len(pairs) - 4} more" if len(pairs) > 4 else ""
+    examples = ", ".join(f"{pair.get('first')} and {pair.get('second')}" for pair in pairs[:4])
+    suffix = f" and {len(pairs) - 4} more" if len(pairs) > 4 else ""
     whole = " The whole model is linear in its input." if all_linear else ""
     return Finding(
-        f"{len(pairs)} pairs of layers have only linear operations between them: {shown}{more}.{whole}",
+        f"{len(pairs)} pairs of layers have only linear operations between them: {examples}{suffix}.{whole}",
         symptom="silent_defect" if all_linear or len(pairs) > 1 else None,
         severity="medium" if all_linear else "low",
         strength=1.0 if all_linear else 0.4,
         numbers={"pairs": len(pairs), "layers": int(count)},
-        places=tuple(Place(layer=str(one.get("second", ""))) for one in pairs[:8]),
+        places=tuple(Place(layer=str(pair.get("second", ""))) for pair in pairs[:8]),
     )
 
 
-def _meant(pair: Fact) -> bool:
+def _intended(pair: Fact) -> bool:
     """Whether a pair has a use without an activation: a bottleneck, or a convolution in two parts."""
     sizes = pair.get("sizes")
     grouped = (number(pair, "groups") or 1) > 1
@@ -142,9 +142,9 @@ def cases() -> Cases:
     yield from layers_without_activation.fires(
         run({"loss": [2.0, 1.0]}, facts={"graph": {"depth": 4, "layers": 6, "linear_pairs": towers}})
     )
-    one = [_pair("a", "b", 8, 64, 64)]
+    pair = [_pair("a", "b", 8, 64, 64)]
     yield from layers_without_activation.fires(
-        run({"loss": [2.0, 1.0]}, facts={"graph": {"depth": 4, "layers": 4, "linear_pairs": one}})
+        run({"loss": [2.0, 1.0]}, facts={"graph": {"depth": 4, "layers": 4, "linear_pairs": pair}})
     )
     code = [_pair("encode", "decode", 32, 3, 32)]
     yield from layers_without_activation.silent(

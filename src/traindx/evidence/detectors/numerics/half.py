@@ -31,8 +31,8 @@ def config_half_precision(case: Case, *, mixed_strength: float = 0.7) -> Detecte
         return None
     if flag or _HALF.search(precision):
         pure = not flag and bool(_PURE.search(precision))
-        told = precision if _HALF.search(precision) else "mixed precision"
-        sentence = f"Training computes in fp16 ({told}): its largest number is 65504."
+        description = precision if _HALF.search(precision) else "mixed precision"
+        sentence = f"Training computes in fp16 ({description}): its largest number is 65504."
         return Finding(sentence, strength=1.0 if pure else mixed_strength, numbers={"precision": "fp16"})
     scale = case.curve("loss_scale")
     if scale is not None and len(scale) and float(np.median(scale.y)) > 1:

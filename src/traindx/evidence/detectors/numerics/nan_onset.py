@@ -65,7 +65,7 @@ def nan_out_of_nothing(
     if peak > rise_factor * usual and peak - usual > 4 * loss.noise:
         return None
     norm = case.grad_norm
-    if any(_left(curve, onset, rise_factor) for curve in (loss, norm) if curve is not None):
+    if any(_departs(curve, onset, rise_factor) for curve in (loss, norm) if curve is not None):
         return None
     if norm is not None and (early := norm.y[norm.x < onset]).size >= 6:
         middle = float(np.median(early[:-3]))
@@ -97,33 +97,33 @@ def nan_after_rise(
     if not loss.broken:
         return Skipped()
     onset = float(loss.series.steps[int(np.argmin(loss.finite))])
-    seen: list[str] = []
-    left: list[float] = []
-    for what, curve in (("loss", loss), ("gradient norm", case.grad_norm)):
+    rises: list[str] = []
+    steps: list[float] = []
+    for name, curve in (("loss", loss), ("gradient norm", case.grad_norm)):
         if curve is None:
             continue
         grown = _growth(curve, onset, last_points)
-        gone = _departure(curve, onset)
-        if gone is not None and gone.end >= slow_rise_factor * gone.level > 0:
-            rose = f"{gone.end / gone.level:.3g} times, from {gone.level:.4g} to {gone.end:.4g}"
-            seen.append(f"the {what} rose {rose}, since {where(curve, gone.step)}")
-            left.append(gone.step)
+        rise = _departure(curve, onset)
+        if rise is not None and rise.end >= slow_rise_factor * rise.level > 0:
+            rose = f"{rise.end / rise.level:.3g} times, from {rise.level:.4g} to {rise.end:.4g}"
+            rises.append(f"the {name} rose {rose}, since {where(curve, rise.step)}")
+            steps.append(rise.step)
         elif grown is not None and grown[0] >= rise_factor:
-            seen.append(f"the {what} rose {grown[0]:.3g} times, from {grown[1]:.4g} to {grown[2]:.4g}")
-    if seen:
-        text = f"Before the first NaN at {where(loss, onset)} {' and '.join(seen)}."
-        if left:
-            text += f" Weights from before {where(loss, min(left))} are sound: see what began there."
-        return Finding(text, step=onset, marks=tuple(left), numbers={"began": min(left)} if left else {})
+            rises.append(f"the {name} rose {grown[0]:.3g} times, from {grown[1]:.4g} to {grown[2]:.4g}")
+    if rises:
+        text = f"Before the first NaN at {where(loss, onset)} {' and '.join(rises)}."
+        if steps:
+            text += f" Weights from before {where(loss, min(steps))} are sound: see what began there."
+        return Finding(text, step=onset, marks=tuple(steps), numbers={"began": min(steps)} if steps else {})
     if loss.before(onset).size < last_points + 3:
         return Skipped(f"at least {last_points + 3} finite values before the NaN")
     return None
 
 
-def _left(curve: Curve, onset: float, factor: float) -> bool:
+def _departs(curve: Curve, onset: float, factor: float) -> bool:
     """Whether a curve left its level before a step and ends so many times above it."""
-    gone = _departure(curve, onset)
-    return gone is not None and gone.end >= factor * gone.level > 0
+    rise = _departure(curve, onset)
+    return rise is not None and rise.end >= factor * rise.level > 0
 
 
 @dataclass(frozen=True)
@@ -143,9 +143,9 @@ def _departure(curve: Curve, onset: float, *, windows: int = 60, errors: float =
     pieces = values[: width * windows].reshape(windows, width)
     middles = np.median(pieces, axis=1)
     quiet = int(np.convolve(middles, np.full(5, 0.2), "valid").argmin())
-    held = pieces[quiet : quiet + 5]
-    level = float(np.median(held))
-    error = 1.86 * float(np.median(np.abs(held - level))) / np.sqrt(width)
+    lowest = pieces[quiet : quiet + 5]
+    level = float(np.median(lowest))
+    error = 1.86 * float(np.median(np.abs(lowest - level))) / np.sqrt(width)
     low = np.flatnonzero(middles <= level + errors * error)
     last = int(low.max())
     if not quiet <= last < windows - 2:

@@ -19,7 +19,7 @@ def nan_from_input(origin: RecordedOrigin) -> Detected:
         return None
     bad = number(origin.event.data, "batch_nonfinite")
     phrase = f" The batch holds {bad:g} values that are no numbers." if bad else ""
-    return origin.finding(f"{origin.said}.{phrase} Weights and arithmetic were sound before it.")
+    return origin.finding(f"{origin.text}.{phrase} Weights and arithmetic were sound before it.")
 
 
 @Detector("NaN was made by arithmetic", family="nan_origin")
@@ -38,7 +38,7 @@ def nan_from_arithmetic(origin: RecordedOrigin, *, doubtful_strength: float = 0.
     phrase = f"before it {origin.grown}" if origin.grown else "loss and gradients were ordinary before it"
     if origin.kind == "constant":
         phrase = "the batch itself is finite, so the script made it of the data"
-    return origin.finding(f"{origin.said}; {phrase}.", doubtful_strength if origin.grown else 1.0)
+    return origin.finding(f"{origin.text}; {phrase}.", doubtful_strength if origin.grown else 1.0)
 
 
 @Detector("NaN of an empty mean", family="nan_origin")
@@ -52,7 +52,7 @@ def nan_from_empty_targets(origin: RecordedOrigin) -> Detected:
     """
     if origin.kind != "empty":
         return None
-    return origin.finding(f"{origin.said}.")
+    return origin.finding(f"{origin.text}.")
 
 
 @Detector("NaN from the first weights", family="nan_origin")
@@ -68,7 +68,7 @@ def nan_from_first_weights(origin: RecordedOrigin) -> Detected:
     if origin.kind != "init":
         return None
     return origin.finding(
-        f"{origin.said}; no step had been taken yet (0 updates), so the weights were made that way."
+        f"{origin.text}; no step had been taken yet (0 updates), so the weights were made that way."
     )
 
 
@@ -87,7 +87,7 @@ def nan_after_growth(origin: RecordedOrigin, *, doubtful_strength: float = 0.6) 
     if origin.burst and origin.kind == "growth":
         return None
     phrase = f"before it {origin.grown}" if origin.grown else "no growth was logged before it"
-    return origin.finding(f"{origin.said}; {phrase}.", 1.0 if origin.kind == "growth" else doubtful_strength)
+    return origin.finding(f"{origin.text}; {phrase}.", 1.0 if origin.kind == "growth" else doubtful_strength)
 
 
 @Detector("NaN from the range of half precision", family="nan_origin")
@@ -103,7 +103,7 @@ def nan_from_half_range(origin: RecordedOrigin, *, doubtful_strength: float = 0.
     if origin.kind != "half" or "scaled gradients" in origin.operation:
         return None
     phrase = f"before it {origin.grown}" if origin.grown else "loss and gradients were ordinary before it"
-    return origin.finding(f"{origin.said}; {phrase}.", doubtful_strength if origin.grown else 1.0)
+    return origin.finding(f"{origin.text}; {phrase}.", doubtful_strength if origin.grown else 1.0)
 
 
 @Detector("NaN after one huge gradient", family="nan_origin")
@@ -119,24 +119,24 @@ def nan_after_burst(origin: RecordedOrigin) -> Detected:
     """
     if origin.kind != "growth" or not origin.burst:
         return None
-    return origin.finding(f"{origin.said}; before it {origin.burst}.")
+    return origin.finding(f"{origin.text}; before it {origin.burst}.")
 
 
 _CALM, _GROWING = [2.0, 1.5, 1.2, 1.1], [1.0, 40.0, 3e5, 1e14]
 _OVERFLOW = "float32 overflow in matrix product (largest 3.4028e+38)"
 
 
-def _run(where: str, operation: str, losses: list[float] = _CALM, **data: object) -> Run:
+def _run(source: str, operation: str, losses: list[float] = _CALM, **data: object) -> Run:
     """A run whose first bad value comes after these losses."""
     step = max(0.0, len(losses) - 1.0)
-    told = {"where": where, "operation": operation, "batch": step + 1, **data}
-    event = Event("nonfinite", f"{operation} in layer 0: 1 of 192 values", step, told)
+    details = {"where": source, "operation": operation, "batch": step + 1, **data}
+    event = Event("nonfinite", f"{operation} in layer 0: 1 of 192 values", step, details)
     return run({"loss": [*losses, float("nan")]}, events=[event], facts={"version": 2})
 
 
 def _burst(norms: list[float], leap: float = 1.0, *, recurrent: bool = False) -> Run:
-    told = {"where": "weights", "operation": ""}
-    event = Event("nonfinite", "the weights held NaN before the forward pass", len(norms) - 1.0, told)
+    details = {"where": "weights", "operation": ""}
+    event = Event("nonfinite", "the weights held NaN before the forward pass", len(norms) - 1.0, details)
     loss = [*[1.0] * (len(norms) - 1), leap, float("nan")]
     models = [{"class": "Net", "recurrent": recurrent}]
     return run({"loss": loss, "grad_norm": norms}, events=[event], facts={"models": models})

@@ -19,17 +19,17 @@ def loss_nonfinite(loss: Curve, *, few_share: float = 0.02) -> Detected:
     if not loss.broken:
         return None
     steps, values = loss.series.steps, loss.series.values
-    gone = np.flatnonzero(~loss.finite)
-    first = int(gone[0])
+    broken = np.flatnonzero(~loss.finite)
+    first = int(broken[0])
     onset = float(steps[first])
     kind = "NaN" if np.isnan(values[first]) else "Inf"
     stays = not loss.finite[-1]
     again = stays and bool(loss.finite[first:].any())
-    share = gone.size / values.size
+    share = broken.size / values.size
     severity: Severity = "critical" if stays else "high" if share > few_share else "medium"
     before = loss.y[loss.x <= onset]
     led = f" after {before[-1]:.4g}" if before.size else " in its first value"
-    share_text = f"{gone.size} of {values.size:,} values"
+    share_text = f"{broken.size} of {values.size:,} values"
     end = "stays so to the end" if stays else f"{share_text}, finite again later"
     if again:
         end = f"{share_text} are not finite, the last one too"
@@ -59,9 +59,9 @@ def grad_nonfinite(case: Case, grad_norm: Curve, *, bad_share: float = 0.2, bad_
     if not grad_norm.finite.any() and (bad.size < bad_streak or case.harm.learned()):
         return Skipped("a gradient norm that is measured (every logged one is NaN or Inf)")
     lasting = to_the_end >= bad_streak
-    much = grad_norm.broken >= bad_streak and bad.mean() >= bad_share
+    widespread = grad_norm.broken >= bad_streak and bad.mean() >= bad_share
     severity: Severity = "critical" if lasting and not case.harm.learned() else "high"
-    trouble = lasting or much
+    trouble = lasting or widespread
     kind = "NaN" if np.isnan(grad_norm.series.values[bad]).all() else "Inf"
     first = float(steps[0])
     times = "once" if grad_norm.broken == 1 else f"{grad_norm.broken} times of {bad.size}"

@@ -19,19 +19,19 @@ def fp16_without_scaler(case: Case) -> Detected:
 
     Silent with bf16, which has the range of fp32, and with a scaler.
     """
-    what = half_precision(case)
-    if not what:
+    precision = half_precision(case)
+    if not precision:
         return None if case.inside.models else Skipped("a recording of the model")
     if "loss_scale" in case.run.series:
         return None
-    return Finding(f"{what} and no GradScaler scales the loss.", None, "low", case.span[0])
+    return Finding(f"{precision} and no GradScaler scales the loss.", None, "low", case.span[0])
 
 
 def half_precision(case: Case) -> str:
     """What is in fp16, in words; empty when nothing is."""
     precision = case.word("precision")
     weights = [model.get("dtypes") for model in case.inside.models]
-    if any(isinstance(one, Mapping) and "float16" in one for one in weights):
+    if any(isinstance(dtypes, Mapping) and "float16" in dtypes for dtypes in weights):
         return "Weights are fp16"
     autocast = "float16" in precision and "bfloat16" not in precision
     return "Autocast computes in fp16" if autocast else ""

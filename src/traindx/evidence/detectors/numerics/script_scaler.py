@@ -49,15 +49,15 @@ def script_clip_before_unscale(training: Training, iterations: Iterations) -> Pl
     Silent when the scaler is switched off or not known for sure. Known mistake: a limit that is multiplied
     by the scale by hand.
     """
-    scaled = [one for one in iterations if _scales(one)]
+    scaled = [iteration for iteration in iterations if _scales(iteration)]
     clips = [e for e in training.trace.named(*CLIPS) if not e.handed]
     if not scaled or not clips:
         return Skipped()
     findings: dict[int, Finding] = {}
-    for one in scaled:
+    for iteration in scaled:
         for clip in clips:
-            if one.loop in clip.loops and _still_scaled(training, clip, one):
-                findings.setdefault(id(clip.spot.node), _finding(clip, one))
+            if iteration.loop in clip.loops and _still_scaled(training, clip, iteration):
+                findings.setdefault(id(clip.spot.node), _finding(clip, iteration))
     return [*findings.values()]
 
 
@@ -76,7 +76,7 @@ def _still_scaled(training: Training, clip: CallEvent, iteration: Iteration) -> 
         return False
     by_scaler = isinstance(back[-1].value.receiver, Made) and back[-1].value.receiver.name == "scale"
     undone = training.trace.methods("unscale_", "unscale_gradients")
-    return by_scaler and not any(one.at < clip.at and iteration.loop in one.loops for one in undone)
+    return by_scaler and not any(event.at < clip.at and iteration.loop in event.loops for event in undone)
 
 
 def _finding(clip: CallEvent, iteration: Iteration) -> Finding:

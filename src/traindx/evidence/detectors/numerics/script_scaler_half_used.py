@@ -26,10 +26,11 @@ def detect(training: Training) -> Places:
     if not any(is_scaler(e.value) for e in training.trace.events if e.value.kind == "call"):
         return Skipped()
     findings: dict[int, Finding] = {}
-    for one in training.iterations:
-        finding = _past(training, one) or _never_scaled(training, one) or _never_updated(training, one)
-        if finding is not None and not one.step.event.handed:
-            findings.setdefault(id(one.step.event.spot.node), finding)
+    for iteration in training.iterations:
+        checks = (check(training, iteration) for check in (_past, _never_scaled, _never_updated))
+        finding = next(filter(None, checks), None)
+        if finding is not None and not iteration.step.event.handed:
+            findings.setdefault(id(iteration.step.event.spot.node), finding)
     return [*findings.values()]
 
 
@@ -39,16 +40,16 @@ def _taped(training: Training) -> list[Finding]:
     findings: dict[int, Finding] = {}
     for event in training.trace.methods("apply", "apply_gradients"):
         scaler = event.value.receiver
-        taken = [one.event.spot for one in training.tapes if one.event.functions == event.functions]
+        spots = [tape.event.spot for tape in training.tapes if tape.event.functions == event.functions]
         if not isinstance(scaler, Made) or scaler.short != "LossScaleOptimizer" or scaler.spot is None:
             continue
-        if taken and id(scaler) not in scaled:
+        if spots and id(scaler) not in scaled:
             text = (
-                f"{where(taken[0])}: {code(taken[0])} takes gradients of a loss that is not scaled, and "
+                f"{where(spots[0])}: {code(spots[0])} takes gradients of a loss that is not scaled, and "
                 f"{code(scaler.spot)} (line {scaler.spot.line}) divides them by its factor: "
                 "`optimizer.scale_loss(loss)` belongs here."
             )
-            places = (place(taken[0]), place(scaler.spot))
+            places = (place(spots[0]), place(scaler.spot))
             findings.setdefault(id(scaler), Finding(text, "silent_defect", "high", places=places))
     return [*findings.values()]
 
@@ -56,7 +57,7 @@ def _taped(training: Training) -> list[Finding]:
 def _past(training: Training, iteration: Iteration) -> Finding | None:
     """A scaled backward pass and a plain step."""
     step = iteration.step
-    if step.scaler is not None or any(iteration.loop in made.loops for made in training.made_gradients):
+    if step.scaler is not None or any(iteration.loop in g.loops for g in training.made_gradients):
         return None
     scaled = [
         (b, b.value.receiver)
@@ -66,8 +67,8 @@ def _past(training: Training, iteration: Iteration) -> Finding | None:
     undone = training.trace.methods("unscale_", "div_", "mul_", "copy_")
     if not scaled or any(iteration.loop in e.loops for e in undone):
         return None
-    backward, made = scaled[-1]
-    if not scales_loss(made.receiver) or backward.arms != step.event.arms[: len(backward.arms)]:
+    backward, scaled_loss = scaled[-1]
+    if not scales_loss(scaled_loss.receiver) or backward.arms != step.event.arms[: len(backward.arms)]:
         return None
     text = (
         f"{where(step.event.spot)}: {code(step.event.spot)} steps with gradients that the scaler made "
@@ -79,7 +80,7 @@ def _past(training: Training, iteration: Iteration) -> Finding | None:
         "silent_defect",
         "high",
         places=(place(step.event.spot), place(backward.spot)),
-        edits=_steps(iteration, made),
+        edits=_steps(iteration, scaled_loss),
     )
 
 

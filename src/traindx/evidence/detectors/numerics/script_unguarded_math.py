@@ -27,7 +27,7 @@ def detect(training: Training) -> Places:
         return NO_LOOP
     findings: dict[int, Finding] = {}
     visited: set[int] = set()
-    waiting = [*(loss_of(event) for event in backwards), *(one.loss for one in training.tapes)]
+    waiting = [*(loss_of(event) for event in backwards), *(tape.loss for tape in training.tapes)]
     while waiting and len(visited) < 20_000:
         at = waiting.pop()
         if id(at) in visited:
@@ -44,9 +44,9 @@ def _edge(call: Made) -> str:
     """At what an operation breaks; empty when it is guarded or not known to come near."""
     inside = call.receiver if call.kind == "method" else (call.args[0] if call.args else None)
     name = operation(call)
-    if name in LOGARITHMS and inside is not None and all(_saturates(one) for one in options(inside)):
+    if name in LOGARITHMS and inside is not None and all(_saturates(value) for value in options(inside)):
         return "log(0) is -Inf where the probability rounds to 0 or 1"
-    if name == "sqrt" and inside is not None and all(_sum_of_squares(one) for one in options(inside)):
+    if name == "sqrt" and inside is not None and all(_sum_of_squares(value) for value in options(inside)):
         return "the gradient of sqrt is infinite at 0"
     if call.kind == "operator" and name == "Div" and len(call.args) == 2 and _may_vanish(call.args[1]):
         return "the divisor may be 0"

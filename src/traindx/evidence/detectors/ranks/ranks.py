@@ -24,18 +24,18 @@ def rank_data_repeated(case: Case, *, min_samples: int = 3) -> Detected:
     if len(prints) < 2 or len(case.inside.ranks("replica_checksum")) < 2:
         return Skipped("fingerprints of the batches of at least two ranks")
     first = next(iter(prints.values()))
-    seen = 0
-    for other in list(prints.values())[1:]:
-        _, mine, its = np.intersect1d(first.x, other.x, return_indices=True)
+    shared = 0
+    for curve in list(prints.values())[1:]:
+        _, mine, theirs = np.intersect1d(first.x, curve.x, return_indices=True)
         if mine.size < min_samples:
             return Skipped(f"fingerprints of at least {min_samples} batches at the same steps")
-        if not np.array_equal(first.y[mine], other.y[its]):
+        if not np.array_equal(first.y[mine], curve.y[theirs]):
             return None
-        seen = max(seen, int(mine.size))
+        shared = max(shared, int(mine.size))
     if np.unique(first.y).size == 1:
         return None
     sentence = (
-        f"All {len(prints)} ranks were given the same batches, at each of {seen} looks: they compute the "
+        f"All {len(prints)} ranks were given the same batches, at each of {shared} looks: they compute the "
         f"same gradients, and the work of {len(prints) - 1} of them is lost."
     )
     numbers = {"ranks": len(prints)}
@@ -44,9 +44,9 @@ def rank_data_repeated(case: Case, *, min_samples: int = 3) -> Detected:
     )
 
 
-def _run(one: list[float], other: list[float]) -> Run:
+def _run(first: list[float], second: list[float]) -> Run:
     series = {"replica_checksum": [1.0, 2.0], "replica_checksum/rank1": [1.0, 2.0]}
-    prints = {"input/fingerprint": one, "input/fingerprint/rank1": other}
+    prints = {"input/fingerprint": first, "input/fingerprint/rank1": second}
     return run({"loss": decay(60, 2.0, 0.5), **series, **prints}, facts={"world_size": 2})
 
 
@@ -79,12 +79,12 @@ def rank_slow(
         for rank, curve in forward.items()
     }
     slowest = max(own, key=lambda rank: own[rank])
-    others = float(np.median([seconds for rank, seconds in own.items() if rank != slowest]))
-    late, whole = own[slowest] - others, float(np.median(step_s.y[1:]))
+    usual = float(np.median([seconds for rank, seconds in own.items() if rank != slowest]))
+    late, whole = own[slowest] - usual, float(np.median(step_s.y[1:]))
     if whole <= 0 or late < min_seconds or late < late_share * whole:
         return None
     return Finding(
-        f"Rank {slowest} needs {text(own[slowest])} s for data and forward pass, others {text(others)} s: "
+        f"Rank {slowest} needs {text(own[slowest])} s for data and forward pass, others {text(usual)} s: "
         f"they wait for it {percent(late / whole)} of each step.",
         "slow_training",
         "medium",
@@ -95,8 +95,8 @@ def rank_slow(
     )
 
 
-def _run_rank_slow(one: float, other: float) -> Run:
-    times = {"forward_s": noisy([one] * 60, 0.05), "forward_s/rank1": noisy([other] * 60, 0.05, seed=1)}
+def _run_rank_slow(first: float, second: float) -> Run:
+    times = {"forward_s": noisy([first] * 60, 0.05), "forward_s/rank1": noisy([second] * 60, 0.05, seed=1)}
     return run({**times, "step_s": noisy([0.1] * 60, 0.05)}, facts={"world_size": 2})
 
 
@@ -143,8 +143,8 @@ def cases() -> Cases:
         "replica_checksum/rank1": [3.1, 3.3],
     }
     yield from replicas_differ.fires(run(series, events=[event], facts={"world_size": 2}))
-    same = {"replica_checksum": [3.0, 2.9], "replica_checksum/rank1": [3.0, 2.9]}
+    equal = {"replica_checksum": [3.0, 2.9], "replica_checksum/rank1": [3.0, 2.9]}
     yield from replicas_differ.silent(
-        run({"loss": decay(60, 2.0, 0.5), **same}, facts={"world_size": 2}),
+        run({"loss": decay(60, 2.0, 0.5), **equal}, facts={"world_size": 2}),
         run({"loss": decay(60, 2.0, 0.5), "replica_checksum": [3.0]}, facts={"world_size": 1}),
     )

@@ -88,8 +88,8 @@ def device_busy(
 def _seconds(case: Case, batch: float) -> float:
     """How long the run took, by the time of a step or the samples in a second; 0 where neither was logged."""
     last = case.planned_steps or (float(case.loss.x[-1]) if case.loss is not None and len(case.loss) else 0.0)
-    if each := usual(case, "step_s"):
-        return last * each
+    if step_seconds := usual(case, "step_s"):
+        return last * step_seconds
     pace = usual(case, "samples_per_s")
     return last * batch / pace if pace else 0.0
 

@@ -23,8 +23,8 @@ def ended_by_error(case: Case, *, later_run_share: float = 0.02) -> Detected:
     """
     crash = crash_of(case.run, case.span, later_run_share=later_run_share)
     if crash is None:
-        spoken = not _SPOKEN.isdisjoint(case.run.formats) or bool(case.run.events)
-        return None if spoken else Skipped("the console output, where it would be reported")
+        reported = not _SPOKEN.isdisjoint(case.run.formats) or bool(case.run.events)
+        return None if reported else Skipped("the console output, where it would be reported")
     return crash.finding("") if crash.event.kind == "exception" else None
 
 
@@ -39,8 +39,8 @@ def out_of_memory(case: Case, *, later_run_share: float = 0.02) -> Detected:
     """
     messages = [event for event in case.run.events if event.kind == "out_of_memory"]
     if not messages:
-        spoken = not _OUT_OF_MEMORY.isdisjoint(case.run.formats)
-        return None if spoken else Skipped("the console output, where it would be reported")
+        reported = not _OUT_OF_MEMORY.isdisjoint(case.run.formats)
+        return None if reported else Skipped("the console output, where it would be reported")
     steps = [event.step for event in messages if event.step is not None]
     begin, end = case.span
     survived = bool(steps) and end - steps[-1] > later_run_share * (end - begin) and end > steps[-1] + 1

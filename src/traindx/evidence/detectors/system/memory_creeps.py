@@ -37,10 +37,10 @@ def detect(
     p_value: float = 0.01,
     min_points: int = 30,
 ) -> Detected:
-    enough = [curve for curve in _memory(case) if len(curve) >= min_points]
-    if not enough:
+    curves = [curve for curve in _memory(case) if len(curve) >= min_points]
+    if not curves:
         return Skipped(f"the memory in use, logged at least {min_points} times")
-    for curve in enough:
+    for curve in curves:
         skip = len(curve) // 10
         course = stats.bins(curve.x[skip:], curve.y[skip:], 40)
         levels = [float(np.median(part)) for part in np.array_split(course.low, 6)]
@@ -68,9 +68,9 @@ def detect(
 
 def _memory(case: Case) -> list[Curve]:
     """What was logged of memory, the best known first."""
-    others = [name for name in case.names if name not in _FIRST and _tells_memory(name)]
-    found = [case.curve(name) for name in (*_FIRST, *others)]
-    return [curve for curve in found if curve is not None]
+    names = [name for name in case.names if name not in _FIRST and _tells_memory(name)]
+    curves = [case.curve(name) for name in (*_FIRST, *names)]
+    return [curve for curve in curves if curve is not None]
 
 
 def _tells_memory(name: str) -> bool:
@@ -85,8 +85,8 @@ def _sizes(curve: Curve, *sizes: float) -> tuple[list[str], str]:
         factor, unit = next(((f, u) for f, u in _BYTES if least >= f), (1.0, "bytes"))
         return [text(size / factor) for size in sizes], f" {unit}"
     name = re.sub(r"(?<=[a-z])(?=[A-Z]{2})", "_", curve.series.source).lower()
-    told = _UNIT.search(name)
-    unit = " %" if _PERCENT.search(name) else f" {_UNITS[told[1]]}" if told else ""
+    match = _UNIT.search(name)
+    unit = " %" if _PERCENT.search(name) else f" {_UNITS[match[1]]}" if match else ""
     return [text(size) for size in sizes], unit
 
 

@@ -84,10 +84,10 @@ def throughput_drops(
     Silent about the first steps (compilation, warm-up) and single slow steps (step_time_outliers).
     Known mistakes: in a log, longer sequences or larger images in a later phase are slower by nature.
     """
-    found = speed(case)
-    if found is None or found[1].size < min_points:
+    measured = speed(case)
+    if measured is None or measured[1].size < min_points:
         return Skipped(f"at least {min_points} values of the throughput or the time per step")
-    curve, steps, speeds = found
+    curve, steps, speeds = measured
     course = shape(steps, speeds)
     drop = _drop(np.log(course.median), max(3, round(min_length_share * course.median.size)), drop_in_spreads)
     if drop is None or drop[0] > speed_left:

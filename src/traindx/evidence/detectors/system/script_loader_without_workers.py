@@ -23,7 +23,7 @@ from traindx.evidence.detectors._script import (
     where,
 )
 from traindx.evidence.detectors._script.loops import inner
-from traindx.evidence.inputs import looked
+from traindx.evidence.inputs import first_answer
 from traindx.source.values import Made, number, options
 from traindx.testing.sketch import noisy, run
 
@@ -31,7 +31,7 @@ DETECTOR = Detector(title="no workers", needs=("data_wait_s", "step_s"), family=
 
 
 def detect(case: Case, training: Training) -> Places:
-    waits = looked(detector("data_wait"), case)
+    waits = first_answer(detector("data_wait"), case)
     if isinstance(waits, Skipped):
         return waits
     loaders = _training_loaders(training)
@@ -47,12 +47,12 @@ def _training_loaders(training: Training) -> list[Made]:
     loops = [loop for iteration in training.iterations for loop in iteration.step.event.loops]
     values = [value for loop in loops for value in options(inner(loop.over))]
     calls = [value for value in values if isinstance(value, Made) and value.kind == "call"]
-    return list({id(one): one for one in calls if one.short == "DataLoader" and not one.open}.values())
+    return list({id(call): call for call in calls if call.short == "DataLoader" and not call.open}.values())
 
 
 def _workers(loader: Made) -> float | None:
-    given = loader.argument(5, "num_workers")
-    return 0.0 if given is None else number(given)
+    workers = loader.argument(5, "num_workers")
+    return 0.0 if workers is None else number(workers)
 
 
 def _finding(loader: Made) -> Finding:

@@ -124,32 +124,32 @@ def tiny_steps(
     layers = case.inside.layer_list
     if not layers or not all(_is_cheap(layer) for layer in layers):
         return Skipped()
-    given = str(loss.get("output_shape", "")).split("x")[0]
+    rows = str(loss.get("output_shape", "")).split("x")[0]
     parts = case.inside.fact("accumulation")
-    if not given.isdigit() or len(str(loss.get("output_shape", "")).split("x")) > 2:
+    if not rows.isdigit() or len(str(loss.get("output_shape", "")).split("x")) > 2:
         return Skipped()
-    each = float(np.median(step_s.y))
-    taken = float(step_s.x[-1])
-    batch = int(given) * max(1.0, number(parts, "per_step") or 1.0)
+    seconds = float(np.median(step_s.y))
+    steps = float(step_s.x[-1])
+    batch = int(rows) * max(1.0, number(parts, "per_step") or 1.0)
     work = _OPERATIONS * (number(models[0], "parameters") or 0.0) * batch
     waiting = usual(case, "data_wait_s") or 0.0
     if (
         batch > max_batch_size
-        or taken < min_steps
-        or work / _SLOW_CORE > (1 - idle_share) * each
-        or waiting > max_wait_share * each
+        or steps < min_steps
+        or work / _SLOW_CORE > (1 - idle_share) * seconds
+        or waiting > max_wait_share * seconds
     ):
         return None
-    spent = taken * each
+    spent = steps * seconds
     return Finding(
-        f"A step holds {text(batch)} sample{'s' if batch > 1 else ''} and takes {text(1e3 * each)} ms, of "
+        f"A step holds {text(batch)} sample{'s' if batch > 1 else ''} and takes {text(1e3 * seconds)} ms, of "
         f"which the arithmetic of {text(number(models[0], 'parameters') or 0.0)} weights is under a tenth: "
-        f"{text(taken)} steps are nearly all fixed cost.",
+        f"{text(steps)} steps are nearly all fixed cost.",
         "slow_training",
         "medium" if spent >= long_seconds else "low",
         float(step_s.x[0]),
         series="step_s",
-        numbers={"batch": batch, "step_s": each},
+        numbers={"batch": batch, "step_s": seconds},
     )
 
 

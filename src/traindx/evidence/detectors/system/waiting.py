@@ -104,22 +104,22 @@ def files_reopened(
     read = facts(case.run.facts.get("files_read"))
     if not read or not len(data_wait_s) or not len(step_s):
         return Skipped("the files that were read, and the wait for data")
-    often = [one for one in read if (number(one, "opened") or 0.0) >= min_opened]
+    often = [file for file in read if (number(file, "opened") or 0.0) >= min_opened]
     share = float(np.median(data_wait_s.y) / max(float(np.median(step_s.y)), 1e-12))
     if len(often) < min_files or share < wait_share:
         return None
-    most = max(often, key=lambda one: number(one, "opened") or 0.0)
-    file, _, line = word(most, "line").rpartition(":")
+    busiest = max(often, key=lambda file: number(file, "opened") or 0.0)
+    file, _, line = word(busiest, "line").rpartition(":")
     several = len(often) > 1
-    files = f"{len(often)} data files were" if several else f"{os.path.basename(word(most, 'path'))} was"
-    where = f" by {os.path.basename(file)}:{line}" if file else ""
-    least = min(number(one, "opened") or 0.0 for one in often)
+    files = f"{len(often)} data files were" if several else f"{os.path.basename(word(busiest, 'path'))} was"
+    reader = f" by {os.path.basename(file)}:{line}" if file else ""
+    least = min(number(file, "opened") or 0.0 for file in often)
     return Finding(
-        f"{files} opened {least:,.0f} times or more{' each' if several else ''}{where}, and "
+        f"{files} opened {least:,.0f} times or more{' each' if several else ''}{reader}, and "
         f"{percent(min(share, 1.0))} of the time per step is spent waiting for data: keep what was read.",
         severity="low",
         step=float(data_wait_s.x[0]),
-        numbers={"opened": number(most, "opened") or 0.0, "files": len(often)},
+        numbers={"opened": number(busiest, "opened") or 0.0, "files": len(often)},
         places=(Place(file, int(line)),) if file and line.isdigit() else (),
     )
 
@@ -157,17 +157,17 @@ def host_work(
     for curve in parts:
         # A part that was not told at a step is taken as it is near it.
         used += np.interp(step_s.x, curve.x, curve.y)
-    other = (step_s.y - used)[1:]
-    shares = other / np.maximum(step_s.y[1:], 1e-12)
-    rest, part = float(np.median(other)), float(np.median(shares))
-    if float(np.quantile(shares, quantile)) < other_share or rest < min_seconds:
+    remaining = (step_s.y - used)[1:]
+    shares = remaining / np.maximum(step_s.y[1:], 1e-12)
+    extra, part = float(np.median(remaining)), float(np.median(shares))
+    if float(np.quantile(shares, quantile)) < other_share or extra < min_seconds:
         return None
     whole = float(np.median(step_s.y[1:]))
     return Finding(
-        f"{percent(part)} of each step ({text(rest)} of {text(whole)} s) is other work than data, forward, "
+        f"{percent(part)} of each step ({text(extra)} of {text(whole)} s) is other work than data, forward, "
         f"backward pass and update: logging, saving, copies to the host.",
         "slow_training",
-        "medium" if rest >= long_seconds or part >= large_share else "low",
+        "medium" if extra >= long_seconds or part >= large_share else "low",
         float(step_s.x[0]),
         series="step_s",
         strength=strength(part, other_share, large_share),
@@ -175,10 +175,10 @@ def host_work(
     )
 
 
-def _run_host_work(step: float, other: float) -> Run:
-    each = (step - other) / 3
+def _run_host_work(step: float, elsewhere: float) -> Run:
+    part_seconds = (step - elsewhere) / 3
     names = ("forward_s", "backward_s", "optimizer_s")
-    parts = {name: noisy([each] * 60, 0.05, seed=at) for at, name in enumerate(names)}
+    parts = {name: noisy([part_seconds] * 60, 0.05, seed=at) for at, name in enumerate(names)}
     return run({"step_s": noisy([step] * 60, 0.05, seed=9), **parts})
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from traindx.evidence.detector import Case, Cases, Detected, Detector, Finding, Skipped
 from traindx.evidence.detectors._number_text import count, strength
-from traindx.evidence.detectors._settings import adapted, counts_tokens, given, pretrained
+from traindx.evidence.detectors._settings import adapted, counts_tokens, is_set, pretrained
 from traindx.testing.sketch import run
 
 _RESTRAINT = re.compile(
@@ -42,16 +42,16 @@ def config_model_exceeds_data(
     if adapted(case) or pretrained(case):
         return None
     if tokens:
-        ratio, limit, what = parameters / tokens, parameters_per_token, f"{count(tokens)} training tokens"
+        ratio, limit, unit = parameters / tokens, parameters_per_token, f"{count(tokens)} training tokens"
     elif samples and not counts_tokens(case):
         ratio, limit = parameters / samples, parameters_per_sample
-        what = f"{about}{count(samples)} training samples"
+        unit = f"{about}{count(samples)} training samples"
     else:
         return Skipped("the number of training tokens")
     if ratio < limit:
         return None
     return Finding(
-        text=f"The model has {count(parameters)} parameters for {what}: {count(round(ratio, 1))} for each.",
+        text=f"The model has {count(parameters)} parameters for {unit}: {count(round(ratio, 1))} for each.",
         strength=strength(ratio, limit, limit * full_strength_per_sample / parameters_per_sample),
         numbers={"parameters": parameters, "train_samples": samples or tokens or 0.0},
     )
@@ -72,7 +72,7 @@ def config_no_regularisation(case: Case, *, none_below: float = 0.0) -> Detected
     if dropout > none_below or decay > none_below or (case.number("label_smoothing") or 0.0) > none_below:
         return None
     for key, value in case.run.config.items():
-        if _RESTRAINT.search(key.lower()) and "drop_last" not in key.lower() and given(_number(value)):
+        if _RESTRAINT.search(key.lower()) and "drop_last" not in key.lower() and is_set(_number(value)):
             return None
     sentence = "Dropout and weight decay are both 0 and the configuration names no other restraint."
     return Finding(sentence, strength=0.7, numbers={"dropout": dropout, "weight_decay": decay})

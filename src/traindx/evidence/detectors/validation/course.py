@@ -6,7 +6,7 @@ import numpy as np
 
 from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Cases, Curve, Detected, Detector, Finding, Skipped, stats
-from traindx.evidence.detectors._frozen import digits_told, frozen_from, moved
+from traindx.evidence.detectors._frozen import frozen_from, moved, significant_digits
 from traindx.evidence.detectors._number_text import percent, strength, text, where
 from traindx.evidence.validation import SCORES, evaluations, score, steps_on
 from traindx.testing.sketch import decay, noisy, run
@@ -66,18 +66,18 @@ def validation_frozen(
     if not empty and (
         val.y[-1] == 0
         or repeats < (2 * min_points if score else min_points)
-        or digits_told(val.y) < min_digits - score
+        or significant_digits(val.y) < min_digits - score
     ):
         return None
     if score and (first > 0 or not 0.0 < float(val.y[-1]) / (100.0 if val.y[-1] > 1.5 else 1.0) < 0.95):
         return None
     begin = float(steps_on(val, loss)[first])
-    beside = loss.y[loss.x >= begin]
-    if not empty and not moved(beside, share=5 * loss_change if score else loss_change, z=z_score):
+    training = loss.y[loss.x >= begin]
+    if not empty and not moved(training, share=5 * loss_change if score else loss_change, z=z_score):
         return None
     onset = float(val.x[first])
-    count = max(1, beside.size // 10)
-    ends = text(float(np.median(beside[:count]))), text(float(np.median(beside[-count:])))
+    count = max(1, training.size // 10)
+    ends = text(float(np.median(training[:count]))), text(float(np.median(training[-count:])))
     return Finding(
         f"{val.name} is {float(val.y[-1]):.8g} to the last digit in {repeats} evaluations, from "
         f"{where(val, onset)} on, while the training loss went from {ends[0]} to {ends[1]}: what is "
@@ -122,19 +122,19 @@ def validation_noisy(
     Silent with fewer than {min_points} evaluations, while the curve still improves by more than its noise,
     and for RL and GAN losses. Known mistakes: metrics that are rounded coarsely look noisier than they are.
     """
-    looked = False
+    measured = False
     for curve in (case.val_loss, *(score(case, name) for name in SCORES[:5])):
         if curve is None or len(curve) < min_points:
             continue
         is_score = curve.goal == "higher"
         if (is_score and shares(curve) is None) or (not is_score and not (curve.y > 0).all()):
             continue
-        looked = True
+        measured = True
         level, noise, gained = _second_half(curve)
         share = noise / level if not is_score else noise / (100.0 if curve.y.max() > 1.5 else 1.0)
         limit = score_noise if is_score else loss_noise
         if share >= limit and noise >= 0.5 * abs(gained):
-            seen = _seen(curve, level, noise, share, limit)
+            finding = _noise_finding(curve, level, noise, share, limit)
             costly = (
                 not is_score
                 and share >= costly_share
@@ -142,8 +142,8 @@ def validation_noisy(
                 and _smooth(case, share, smooth_factor, min_points)
                 and all(size >= costly_score for size in _score_noises(case, min_points))
             )
-            return replace(seen, symptom="oscillation", severity="medium") if costly else seen
-    return None if looked else Skipped(f"at least {min_points} evaluations on validation data")
+            return replace(finding, symptom="oscillation", severity="medium") if costly else finding
+    return None if measured else Skipped(f"at least {min_points} evaluations on validation data")
 
 
 @Detector(
@@ -176,19 +176,19 @@ def validation_swings(
     among the best.
     """
     val, scores = case.val_loss, [score(case, name) for name in SCORES[:5]]
-    known = [one for one in scores if one is not None and len(one) >= min_points and shares(one) is not None]
-    if val is None or len(val) < min_points or not known:
+    usable = [c for c in scores if c is not None and len(c) >= min_points and shares(c) is not None]
+    if val is None or len(val) < min_points or not usable:
         return Skipped(f"at least {min_points} evaluations of a loss and a score on validation data")
     if min(*_jumps(val)) < loss_noise or _swing(loss, windows=len(val)) < train_noise:
         return None
-    for curve in known:
+    for curve in usable:
         _, values = evaluations(curve)
         whole = 100.0 if curve.y.max() > 1.5 else 1.0
         half = values[values.size // 2 :] / whole
         level, noise, gained = (part / whole for part in _second_half(curve))
-        few = np.unique(half).size <= half.size // 3
+        coarse = np.unique(half).size <= half.size // 3
         better = 1.0 - float(np.quantile(half, 0.85))
-        if few or noise < score_noise or noise < 0.5 * abs(gained) or 1 - level < error_ratio * better:
+        if coarse or noise < score_noise or noise < 0.5 * abs(gained) or 1 - level < error_ratio * better:
             continue
         low, high = (float(np.quantile(half, share)) for share in (0.1, 0.9))
         return Finding(
@@ -246,7 +246,7 @@ def _score_noises(case: Case, points: int) -> list[float]:
     ]
 
 
-def _seen(curve: Curve, level: float, noise: float, share: float, limit: float) -> Finding:
+def _noise_finding(curve: Curve, level: float, noise: float, share: float, limit: float) -> Finding:
     size = f", {percent(share)} of its level" if curve.goal != "higher" else ""
     sentence = (
         f"{curve.name} jumps by {text(noise)} (standard deviation) from one evaluation to the next{size}: in "

@@ -54,8 +54,8 @@ def detect(
     scale = abs(float(smooth.min())) if (values > 0).all() or (values < 0).all() else float(np.ptp(values))
     noise = 1.25 * stats.noise(values) / float(np.sqrt(width))
     smooth[0] = max(smooth[0], values[0])  # the window at the edge hides a steep start
-    many = _SETTLED * values.size / len(val)
-    bump = _bump(smooth, max(rise_share * scale, z_score * noise), min(0.15 * values.size, many))
+    settled = _SETTLED * values.size / len(val)
+    bump = _bump(smooth, max(rise_share * scale, z_score * noise), min(0.15 * values.size, settled))
     if bump is None:
         return None
     valley, peak = bump
@@ -85,14 +85,14 @@ def detect(
 def _bump(smooth: FloatArray, threshold: float, settled: float) -> tuple[int, int] | None:
     """Valley and peak of the largest rise between two falls, if it is no early or single jump."""
     pieces = stats.monotone_pieces(smooth, threshold=threshold)
-    found: list[tuple[float, int, int]] = []
+    bumps: list[tuple[float, int, int]] = []
     for fall, climb, again in zip(pieces, pieces[1:], pieces[2:], strict=False):
         if fall.change < 0 < climb.change and again.change < 0:
             long = climb.end - climb.start >= max(3, smooth.size // 20)
             late = climb.end >= settled or climb.end - climb.start >= smooth.size // 10
             if long and late and -fall.change >= 0.5 * climb.change:
-                found.append((climb.change, climb.start, climb.end))
-    return max(found)[1:] if found else None
+                bumps.append((climb.change, climb.start, climb.end))
+    return max(bumps)[1:] if bumps else None
 
 
 def _disturbed(case: Case, val: Curve, steps: FloatArray, valley: int, peak: int) -> bool:

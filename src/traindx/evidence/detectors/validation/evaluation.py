@@ -12,12 +12,11 @@ from traindx.evidence.detector import (
     Detector,
     Event,
     Finding,
-    Run,
     Severity,
     Skipped,
     number,
 )
-from traindx.evidence.detectors._modes import what_modes_change
+from traindx.evidence.detectors._modes import what_modes_change, with_dropout
 from traindx.evidence.detectors._number_text import text, times, where
 from traindx.evidence.sampled import odd_objective, part
 from traindx.testing.sketch import decay, run
@@ -33,8 +32,8 @@ def validates_in_train_mode(case: Case, *, min_passes: int = 2) -> Detected:
     Silent when modes change nothing, about what happens before the first step, and about a single pass
     without a loss (batch norm statistics are estimated anew in training mode on purpose).
     """
-    what = what_modes_change(case)
-    if not what:
+    noun = what_modes_change(case)
+    if not noun:
         return Skipped()
     losses = {step for step in case.events("validated_in_train_mode") if step > 0}
     bare = {step for step in case.events("evaluated_in_train_mode") if step > 0}
@@ -43,7 +42,7 @@ def validates_in_train_mode(case: Case, *, min_passes: int = 2) -> Detected:
     steps = sorted(losses | bare)
     return Finding(
         f"{len(steps)} validation{'s run' if len(steps) > 1 else ' runs'} in training mode, first after step "
-        f"{text(steps[0])}: {what} {'are' if ' and ' in what else 'is'} at work while the model is measured.",
+        f"{text(steps[0])}: {noun} {'are' if ' and ' in noun else 'is'} at work while the model is measured.",
         "silent_defect",
         "medium",
         steps[0],
@@ -51,11 +50,6 @@ def validates_in_train_mode(case: Case, *, min_passes: int = 2) -> Detected:
         numbers={"validations": len(steps)},
         marks=tuple(steps[:20]),
     )
-
-
-def _run(events: list[Event], *, dropout: float = 0.5) -> Run:
-    model = {"class": "Net", "parameters": 10, "dropout": [dropout], "normalisation": {}}
-    return run({"loss": decay(160, 2.0, 0.2)}, facts={"models": [model]}, events=events)
 
 
 @Detector("Validation loss NaN or Inf", family="nonfinite")
@@ -70,12 +64,12 @@ def val_nonfinite(val_loss: Curve, loss: Curve | None = None, *, bad_share: floa
     """
     if not val_loss.broken:
         return None
-    gone = np.flatnonzero(~val_loss.finite)
-    onset = float(val_loss.series.steps[gone[0]])
+    broken = np.flatnonzero(~val_loss.finite)
+    onset = float(val_loss.series.steps[broken[0]])
     if loss is not None and loss.broken:
         return None
-    count, total = int(gone.size), int(val_loss.finite.size)
-    kind = "NaN" if np.isnan(val_loss.series.values[gone[0]]) else "Inf"
+    count, total = int(broken.size), int(val_loss.finite.size)
+    kind = "NaN" if np.isnan(val_loss.series.values[broken[0]]) else "Inf"
     severity: Severity = "medium"
     if count == total > 1:
         severity = "critical"
@@ -140,14 +134,16 @@ def _facts(moved: float, ratio: float) -> dict[str, Any]:
 
 def cases() -> Cases:
     yield from validates_in_train_mode.fires(
-        _run([Event("validated_in_train_mode", "4 validation batches", step) for step in (16.0, 32.0)]),
-        _run([Event("evaluated_in_train_mode", "a pass", step) for step in (16.0, 32.0)]),
+        with_dropout(
+            [Event("validated_in_train_mode", "4 validation batches", step) for step in (16.0, 32.0)]
+        ),
+        with_dropout([Event("evaluated_in_train_mode", "a pass", step) for step in (16.0, 32.0)]),
     )
     yield from validates_in_train_mode.silent(
-        _run([]),
-        _run([Event("evaluated_in_train_mode", "a pass", 160.0)]),
-        _run([Event("validated_in_train_mode", "4 validation batches", 16.0)], dropout=0.0),
-        _run([Event("validated_in_train_mode", "the first loss", 0.0)]),
+        with_dropout([]),
+        with_dropout([Event("evaluated_in_train_mode", "a pass", 160.0)]),
+        with_dropout([Event("validated_in_train_mode", "4 validation batches", 16.0)], dropout=0.0),
+        with_dropout([Event("validated_in_train_mode", "the first loss", 0.0)]),
     )
     nan = float("nan")
     yield from val_nonfinite.fires(

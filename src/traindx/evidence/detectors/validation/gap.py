@@ -40,14 +40,14 @@ def gap_from_start(
     if not ((val.y > 0).all() and (loss.y > 0).all()):
         return None
     steps, values = evaluations(val)
-    beside = levels_at(loss, np.interp(steps, val.x, steps_on(val, loss)))
-    few = max(2, values.size // 10)
-    early, late = (float(np.median((values - beside)[part])) for part in (slice(few), slice(-few, None)))
-    first, last = float(np.median(values[:few])), float(np.median(values[-few:]))
-    followed = last <= (1 - min_fall) * first and beside[-1] <= (1 - min_fall) * beside[0]
-    if (values < min_ratio * beside).any() or early < early_share * late or not followed:
+    train = levels_at(loss, np.interp(steps, val.x, steps_on(val, loss)))
+    edge = max(2, values.size // 10)
+    early, late = (float(np.median((values - train)[part])) for part in (slice(edge), slice(-edge, None)))
+    first, last = float(np.median(values[:edge])), float(np.median(values[-edge:]))
+    followed = last <= (1 - min_fall) * first and train[-1] <= (1 - min_fall) * train[0]
+    if (values < min_ratio * train).any() or early < early_share * late or not followed:
         return None
-    ratio = float(values[0] / beside[0])
+    ratio = float(values[0] / train[0])
     return Finding(
         f"At the first evaluation ({where(val, float(steps[0]))}) the validation loss is {text(values[0])}, "
         f"{times(ratio)} the training loss there; both come down, and the distance stays "

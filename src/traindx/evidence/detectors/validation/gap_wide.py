@@ -88,8 +88,8 @@ def detect(
             strength=strength(held_out / now, error_factor, 10.0),
             numbers={"gap": held_out - now, "val_last": held_out, "train_last": now},
         )
-    found = _losses_apart(case, loss_factor, loss_gap) if losses else None
-    return found or (_left_behind(case, train_made, val_kept) if losses and not odd_objective(case) else None)
+    apart = _losses_apart(case, loss_factor, loss_gap) if losses else None
+    return apart or (_left_behind(case, train_made, val_kept) if losses and not odd_objective(case) else None)
 
 
 def _errors(case: Case, evaluations: int) -> list[tuple[str, Curve, Curve]]:
@@ -131,7 +131,7 @@ def _losses_apart(case: Case, factor: float, least: float) -> Finding | None:
     )
 
 
-def _left_behind(case: Case, made: float, kept: float, *, together: float = 2.5) -> Finding | None:
+def _left_behind(case: Case, progress: float, remaining: float, *, together: float = 2.5) -> Finding | None:
     """Training went most of its way, validation hardly any of its own, at a start of the same size."""
     train, val = case.loss, case.val_loss
     if train is None or val is None or min(len(train), len(val)) < 6 or not (val.y > 0).all():
@@ -139,7 +139,7 @@ def _left_behind(case: Case, made: float, kept: float, *, together: float = 2.5)
     now, held_out = last_level(train.y), float(np.median(val.y[-3:]))
     first = float(levels_at(train, np.array([float(steps_on(val, train)[0])]))[0])
     alike = first / together <= float(val.y[0]) <= together * first
-    if not alike or not 0 < now <= (1 - made) * train.head or held_out < kept * float(val.y[0]):
+    if not alike or not 0 < now <= (1 - progress) * train.head or held_out < remaining * float(val.y[0]):
         return None
     if train.tail + 6 * train.noise > held_out:
         return None

@@ -62,10 +62,10 @@ def detect(
     slope = loss.course.late_fall
     if slope > max_slope or case.resumed:
         return None
-    found = _far_from_fit(case, loss, progress_made) or _much_is_left(case, loss, loss_left)
-    if found is None:
+    high_loss = _far_from_fit(case, loss, progress_made) or _much_is_left(case, loss, loss_left)
+    if high_loss is None:
         return None
-    severity, why, share = found
+    severity, why, share = high_loss
     course = _course(loss, slope)
     if course.startswith("still") or _improves(val_loss):
         severity = "low"
@@ -100,42 +100,42 @@ def _improves(val: Curve, *, z: float = -2.5, fall: float = 0.02) -> bool:
     return course.z < z and -course.change > fall * float(np.median(val.y[-half:]))
 
 
-def _far_from_fit(case: Case, train: Curve, made: float) -> tuple[Severity, str, float] | None:
+def _far_from_fit(case: Case, train: Curve, max_progress: float) -> tuple[Severity, str, float] | None:
     """Little of the way from ln K to zero, K being known."""
     classes = case.task.classes
     if classes is None or classes > 1000:
         return None
     chance = math.log(classes)
     way = 1.0 - train.tail / chance
-    if not 0.03 < way < made:
+    if not 0.03 < way < max_progress:
         return None
     phrase = f"{percent(way)} of the way from chance (ln {classes} = {text(chance)}) to zero"
     return "medium", phrase, 1.0 - way
 
 
-def _much_is_left(case: Case, train: Curve, left: float) -> tuple[Severity, str, float] | None:
+def _much_is_left(case: Case, train: Curve, min_share: float) -> tuple[Severity, str, float] | None:
     """More than half of the first loss is left in a regression."""
     constant = case.task.constant_loss or 0.0
     share = train.tail / max(train.head, constant)
     # Of an absolute error or a root, half is left where three quarters of the variance are explained.
     share = share**2 if _ROOT.search(f"{train.series.source} {case.word('loss_function')}".lower()) else share
-    if not left < share < 0.97:
+    if not min_share < share < 0.97:
         return None
     if any(name.startswith(("loss/", "map", "val/map", "perplexity")) for name in case.names):
         return None
     names = " ".join(case.names) + " " + case.word("loss_function")
-    said = (
+    regression = (
         case.task.one_output
         or _REGRESSION.search(names) is not None
         or case.has("mse|mae|rmse|r2|val/mse|val/mae|val/rmse|val/r2")
     )
-    if not said and train.head <= _ABOVE_ALL_CHANCE:
+    if not regression and train.head <= _ABOVE_ALL_CHANCE:
         return None
     start = f"the {text(constant)} of a constant answer" if constant > train.head else "the first loss"
     phrase = f"{percent(share)} of {start}{'' if constant > train.head else f' ({text(train.head)})'} is left"
     # A recording that could not ask simple models has nothing to tell a floor of noise by.
     unasked = bool(case.inside.models) and case.level.against_simple is None
-    return ("medium" if said and not unasked else "low"), phrase, share
+    return ("medium" if regression and not unasked else "low"), phrase, share
 
 
 def fires() -> Runs:

@@ -44,18 +44,18 @@ def detect(
     if loss is not None and loss.broken and not loss.finite[-1]:
         return None
     if loss is not None and len(loss) >= min_points and (loss.y >= 0).all() and loss.head > 0:
-        rest = loss.tail / loss.head
-        if rest < loss_left:
-            fell = f"fell {times(1.0 / rest)}" if rest > 0 else "fell to zero"
-            known = case.task.tuned_by_trainer and _epochs(case) >= many_epochs and loss.tail < tuned_loss
-            seen = _seen(
+        remaining = loss.tail / loss.head
+        if remaining < loss_left:
+            fell = f"fell {times(1.0 / remaining)}" if remaining > 0 else "fell to zero"
+            tuned = case.task.tuned_by_trainer and _epochs(case) >= many_epochs and loss.tail < tuned_loss
+            finding = _finding(
                 f"The training loss {fell}, from {text(loss.head)} to {text(loss.tail)}, and no validation "
                 "was logged: whether it learned or memorised is unknown.",
                 loss.name,
-                strength(loss_left / max(rest, 1e-9), 1.0, 50.0),
-                rest,
+                strength(loss_left / max(remaining, 1e-9), 1.0, 50.0),
+                remaining,
             )
-            return replace(seen, severity="medium") if known else seen
+            return replace(finding, severity="medium") if tuned else finding
     curve = case.curve("accuracy")
     part = shares(curve)
     if curve is None or part is None or len(curve) < min_points:
@@ -67,7 +67,7 @@ def detect(
     last = curve.tail / (100.0 if curve.y.max() > 1.5 else 1.0)
     if last < min_accuracy or float(part[0]) > min_accuracy:
         return None
-    return _seen(
+    return _finding(
         f"The training accuracy reached {percent(last)} and no validation was logged: learned or memorised "
         "cannot be told.",
         curve.name,
@@ -78,9 +78,9 @@ def detect(
 
 def _epochs(case: Case) -> float:
     """How often the data was gone over, where the log counts it."""
-    counted = case.curve("epoch")
-    if counted is not None and len(counted):
-        return float(counted.y.max())
+    epoch = case.curve("epoch")
+    if epoch is not None and len(epoch):
+        return float(epoch.y.max())
     return case.span[1] / case.epoch_length if case.epoch_length and case.run.axis == "step" else 0.0
 
 
@@ -90,20 +90,20 @@ def _always_new(case: Case) -> bool:
     That none of those looked at came again says that there are more than a sixth of their square.
     """
     samples = case.inside.fact("samples")
-    taken, again = number(samples, "taken"), number(samples, "came_again")
+    total, again = number(samples, "taken"), number(samples, "came_again")
     sizes = [str(loss.get("output_shape", "")).split("x")[0] for loss in case.inside.losses]
-    if taken is None or again != 0 or not sizes or not sizes[0].isdigit():
+    if total is None or again != 0 or not sizes or not sizes[0].isdigit():
         return False
-    return case.span[1] * int(sizes[0]) <= taken**2 / 6
+    return case.span[1] * int(sizes[0]) <= total**2 / 6
 
 
-def _seen(words: str, series: str, clear: float, rest: float) -> Finding:
-    return Finding(words, "overfitting", "low", series=series, strength=clear, numbers={"left": rest})
+def _finding(words: str, series: str, clear: float, remaining: float) -> Finding:
+    return Finding(words, "overfitting", "low", series=series, strength=clear, numbers={"left": remaining})
 
 
 def fires() -> Runs:
-    known = {"losses": [{"output_shape": "64x1"}], "samples": {"taken": 640, "came_again": 300}}
-    yield run({"loss": decay(400, 3.6, 0.0005, rate=12)}, facts=known)
+    measured = {"losses": [{"output_shape": "64x1"}], "samples": {"taken": 640, "came_again": 300}}
+    yield run({"loss": decay(400, 3.6, 0.0005, rate=12)}, facts=measured)
 
     yield run({"loss": noisy(decay(2000, 3.6, 0.0005, rate=12), 0.1)})
     yield run({"loss": decay(40, 2.3, 0.2), "accuracy": 100 - decay(40, 70.0, 0.0, rate=9)})

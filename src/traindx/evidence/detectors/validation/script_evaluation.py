@@ -45,7 +45,7 @@ def script_eval_missing(training: Training, iterations: Iterations) -> Places:
     if training.managed or not training.followed("eval"):
         return Skipped("a training loop of the script's own that can be followed")
     calls = [e for e in training.trace.events if e.value.kind == "apply" and e.grad_off and e.root is None]
-    loops = {one.loop for one in iterations}
+    loops = {iteration.loop for iteration in iterations}
     outside = [e for e in calls if e.loops and not loops & set(e.loops) and not e.handed]
     if not outside:
         return Skipped("validation under no_grad()")
@@ -65,7 +65,7 @@ def script_eval_missing(training: Training, iterations: Iterations) -> Places:
 
 def _modal(model: Value) -> bool:
     """Whether a model has layers that act otherwise in training."""
-    return any(isinstance(one, Made) and one.short.startswith(_MODAL) for one in [model, *parts(model)])
+    return any(isinstance(part, Made) and part.short.startswith(_MODAL) for part in [model, *parts(model)])
 
 
 def _evaluating(training: Training, event: CallEvent, model: Value) -> bool:
@@ -74,7 +74,7 @@ def _evaluating(training: Training, event: CallEvent, model: Value) -> bool:
     for switch in training.trace.methods("eval", "train"):
         if switch.at >= event.at:
             break
-        concerned = [one for one in options(switch.value.receiver) if one is model or not _apart(one, model)]
+        concerned = [way for way in options(switch.value.receiver) if way is model or not _apart(way, model)]
         if concerned:
             mode = switch.value.argument(0, "mode")
             off = isinstance(mode, Const) and mode.value is False
@@ -83,10 +83,10 @@ def _evaluating(training: Training, event: CallEvent, model: Value) -> bool:
     return state
 
 
-def _apart(one: Value, model: Value) -> bool:
+def _apart(peer: Value, model: Value) -> bool:
     """Whether two are surely different models, neither inside the other."""
-    inner = {id(part) for part in parts(one)} | {id(part) for part in parts(model)}
-    return id(one) not in inner and id(model) not in inner and one.spot is not None and hasattr(one, "cls")
+    inner = {id(part) for part in parts(peer)} | {id(part) for part in parts(model)}
+    return id(peer) not in inner and id(model) not in inner and peer.spot is not None and hasattr(peer, "cls")
 
 
 def _finding(event: CallEvent) -> Finding:
@@ -112,7 +112,7 @@ def script_metric_unfit(training: Training) -> Places:
     models = compiled(training.trace)
     if not models:
         return Skipped("a compiled Keras model")
-    return [finding for one in models for finding in _of_model(one)]
+    return [finding for model in models for finding in _of_model(model)]
 
 
 def _of_model(model: Compiled) -> Iterator[Finding]:
@@ -133,8 +133,8 @@ def _of_model(model: Compiled) -> Iterator[Finding]:
 
 def _of_callback(model: Compiled, fit: CallEvent, callback: Made) -> Finding | None:
     spot = callback.spot
-    given = callback.argument(1 if callback.short == "ModelCheckpoint" else 0, "monitor")
-    monitor = _DEFAULT if given is None else getattr(given, "value", None)
+    argument = callback.argument(1 if callback.short == "ModelCheckpoint" else 0, "monitor")
+    monitor = _DEFAULT if argument is None else getattr(argument, "value", None)
     if spot is None or callback.open or not isinstance(monitor, str) or _saves_always(callback):
         return None
     mode = callback.keywords.get("mode")

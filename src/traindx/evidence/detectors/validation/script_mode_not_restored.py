@@ -53,12 +53,12 @@ def detect(training: Training) -> Places:
 def _taped(training: Training) -> list[Finding]:
     """Models with dropout or batch norm that a tape trains and that are called without `training=True`."""
     trace = training.trace
-    trained = {id(one) for step in training.tapes for one in step.owners or ()}
+    trained = {id(owner) for step in training.tapes for owner in step.owners or ()}
     findings: dict[int, Finding] = {}
     for event in (e for e in trace.events if e.value.kind == "apply" and TAPE in e.contexts):
         call, model = event.value, event.value.receiver
         plain = len(call.args) == 1 and not call.open and "training" not in call.keywords
-        modal = [one for one in layers_of(trace, model) if one.short in _KERAS_MODAL]
+        modal = [layer for layer in layers_of(trace, model) if layer.short in _KERAS_MODAL]
         if id(model) in trained and plain and modal and not _trains_by_itself(trace, model, modal):
             text = (
                 f"{where(event.spot)}: {code(event.spot)} has no `training=True`: `{modal[0].short}` of the "
@@ -77,7 +77,7 @@ def _trains_by_itself(trace: Trace, model: Value | None, modal: list[Made]) -> b
     still = any(b.name == "trainable" for b in trace.bindings)
     method = lookup(model.cls, "call") if isinstance(model, Instance) else None
     own = method is not None and isinstance(method[0], Function) and bool(method[0].node.args.defaults)
-    return phase or still or own or any("training" in one.keywords for one in applied)
+    return phase or still or own or any("training" in call.keywords for call in applied)
 
 
 def _is_eval(event: CallEvent) -> bool:
@@ -95,12 +95,12 @@ def _stays(training: Training, event: CallEvent, backward: CallEvent) -> bool:
     loop = _shared_loop(event, backward)
     if event.at < backward.at:
         certain = event.arms == backward.arms[: len(event.arms)]
-        return certain and not any(event.at < one.at < backward.at for one in back)
+        return certain and not any(event.at < s.at < backward.at for s in back)
     if loop is None:
         return False
     start = min((b.at for b in training.backwards if loop in b.loops), default=backward.at)
-    inner = [one for one in back if loop in one.loops]
-    return not any(one.at > event.at or one.at < start for one in inner)
+    inner = [s for s in back if loop in s.loops]
+    return not any(s.at > event.at or s.at < start for s in inner)
 
 
 def _once(training: Training, event: CallEvent, backward: CallEvent) -> CallEvent | None:
@@ -109,13 +109,13 @@ def _once(training: Training, event: CallEvent, backward: CallEvent) -> CallEven
     if loop is None or event.at < backward.at:
         return None
     before = [
-        one
-        for one in training.trace.methods("train")
-        if not _is_eval(one) and one.at < loop.at and not one.handed and one.root is backward.root
+        s
+        for s in training.trace.methods("train")
+        if not _is_eval(s) and s.at < loop.at and not s.handed and s.root is backward.root
     ]
     models = options(event.value.receiver)
-    same = [one for one in before if any(model in models for model in options(one.value.receiver))]
-    return same[-1] if same else None
+    switches = [s for s in before if any(model in models for model in options(s.value.receiver))]
+    return switches[-1] if switches else None
 
 
 def _shared_loop(event: CallEvent, backward: CallEvent) -> Loop | None:
@@ -127,23 +127,23 @@ def _trained(training: Training, model: Value | None, backward: CallEvent) -> bo
     """Whether the model is called, with gradients on, in the loop of the backward pass."""
     still = frozen(training)
     if not any(
-        is_module(one) and id(one) in held(training) and id(one) not in still for one in options(model)
+        is_module(way) and id(way) in held(training) and id(way) not in still for way in options(model)
     ):
         return False
     calls = [e for e in training.trace.events if e.value.kind == "apply" and not e.grad_off]
     inner = [e for e in calls if backward.loop in e.loops and e.at < backward.at]
-    return any(e.value.receiver is one for e in inner for one in options(model)) or any(
-        isinstance(one, Made) and any(e.value.receiver is part for e in inner for part in parts(one))
-        for one in options(model)
+    return any(e.value.receiver is way for e in inner for way in options(model)) or any(
+        isinstance(way, Made) and any(e.value.receiver is part for e in inner for part in parts(way))
+        for way in options(model)
     )
 
 
 def _modal(model: Value) -> bool | None:
     """Whether a model has layers that know modes; None when not all of it is known."""
     inner = [model, *parts(model)]
-    if any(isinstance(one, Made) and one.short.startswith(_MODAL) for one in inner):
+    if any(isinstance(m, Made) and m.short.startswith(_MODAL) for m in inner):
         return True
-    unknown = any(isinstance(one, Unknown) or (isinstance(one, Made) and not _plain(one)) for one in inner)
+    unknown = any(isinstance(m, Unknown) or (isinstance(m, Made) and not _plain(m)) for m in inner)
     return None if unknown else False
 
 

@@ -33,43 +33,43 @@ _VALIDATE = "with torch.no_grad():\n    for a, b in val_loader: score = criterio
 
 
 def detect(training: Training) -> Places:
-    found = _keras(training) + _tensors(training)
+    findings = _keras(training) + _tensors(training)
     loaders = [e for e in training.trace.events if e.value.kind == "call" and e.value.short == "DataLoader"]
     if len(loaders) < 2 or not training.iterations:
-        return found or Skipped("loaders of training and validation data")
+        return findings or Skipped("loaders of training and validation data")
     trained = {
-        id(one)
+        id(value)
         for iteration in training.iterations
         for loop in iteration.step.event.loops
-        for one in _over(loop.over)
+        for value in _over(loop.over)
     }
     train = [e for e in loaders if id(e.value) in trained]
-    others = [e for e in loaders if id(e.value) not in trained]
-    for event in others:
-        twin = next((one for one in train if _same_data(one.value, event.value)), None)
-        if twin is not None and all(_same_data(twin.value, other.value) for other in others):
+    held_out = [e for e in loaders if id(e.value) not in trained]
+    for event in held_out:
+        twin = next((loader for loader in train if _same_data(loader.value, event.value)), None)
+        if twin is not None and all(_same_data(twin.value, loader.value) for loader in held_out):
             joined = _joined(twin.value)
-            found.append(_finding(joined.spot or event.spot if joined else event.spot, twin.spot))
-    return found[:1]
+            findings.append(_finding(joined.spot or event.spot if joined else event.spot, twin.spot))
+    return findings[:1]
 
 
 def _over(value: Value | None) -> list[Value]:
     """What a loop runs over, wrapped or not."""
-    found = []
-    for one in options(value):
-        inner: Value = one
+    values = []
+    for option in options(value):
+        inner: Value = option
         for _ in range(4):
-            found.append(inner)
+            values.append(inner)
             if not isinstance(inner, Made) or not inner.args:
                 break
             inner = inner.args[0]
-    return found
+    return values
 
 
-def _same_data(one: Made, other: Made) -> bool:
-    mine, yours = one.argument(0, "dataset"), other.argument(0, "dataset")
-    chosen = {"sampler", "batch_sampler"} & (one.keywords.keys() | other.keywords.keys())
-    joined = _joined(one)
+def _same_data(first: Made, second: Made) -> bool:
+    mine, yours = first.argument(0, "dataset"), second.argument(0, "dataset")
+    chosen = {"sampler", "batch_sampler"} & (first.keywords.keys() | second.keywords.keys())
+    joined = _joined(first)
     inner = joined.args[0] if joined is not None and joined.args else None
     parts = [mine, *(inner.items if isinstance(inner, ListValue) else [])]
     return any(alike(part, yours) for part in parts) and not chosen
@@ -83,28 +83,28 @@ def _joined(loader: Made) -> Made | None:
 
 def _tensors(training: Training) -> list[Finding]:
     """Data that the model is validated on by name and trained on in truth."""
-    ours, loops = held(training), {one.loop for one in training.iterations}
+    ours, loops = held(training), {iteration.loop for iteration in training.iterations}
     calls = [e for e in training.trace.events if e.value.kind == "apply" and id(e.value.receiver) in ours]
     calls = [e for e in calls if e.value.args and not e.handed]
     trained = [data_of(e.value.args[0]) for e in calls if loops & set(e.loops) and not e.grad_off]
     findings: dict[int, Finding] = {}
     for event in (e for e in calls if e.grad_off and not loops & set(e.loops)):
         data = data_of(event.value.args[0])
-        names = [one for one in training.trace.bindings if one.value is data and _HELD_OUT.search(one.name)]
-        shared = any(alike(one, data) or overlap(training.trace, one, data) for one in trained if one.spot)
+        names = [b for b in training.trace.bindings if b.value is data and _HELD_OUT.search(b.name)]
+        shared = any(alike(t, data) or overlap(training.trace, t, data) for t in trained if t.spot)
         if names and shared and isinstance(data, Made) and data.spot is not None:
-            known = [one.spot for one in trained if one.spot is not None]
-            findings.setdefault(id(data), _finding(names[0].spot, known[0]))
+            spots = [t.spot for t in trained if t.spot is not None]
+            findings.setdefault(id(data), _finding(names[0].spot, spots[0]))
     return [*findings.values()]
 
 
 def _keras(training: Training) -> list[Finding]:
-    found = []
+    findings = []
     for event in training.trace.methods("fit"):
-        given, data = event.value.keywords.get("validation_data"), event.value.args[:2]
-        if isinstance(given, ListValue) and data and given.items and given.items[0] is data[0]:
-            found.append(_finding(event.spot, event.spot))
-    return found
+        validation, data = event.value.keywords.get("validation_data"), event.value.args[:2]
+        if isinstance(validation, ListValue) and data and validation.items and validation.items[0] is data[0]:
+            findings.append(_finding(event.spot, event.spot))
+    return findings
 
 
 def _finding(spot: Spot, train: Spot) -> Finding:

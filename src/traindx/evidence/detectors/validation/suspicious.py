@@ -49,13 +49,13 @@ def validation_perfect(
         return Skipped(f"at least {min_points} evaluations of an accuracy, F1, AUC or mAP")
     for curve in curves:
         limit = perfect_map if curve.name.endswith("map") else perfect_score
-        found = _look(curve, limit, early_share)
-        if found is not None:
-            return found
+        finding = _early_perfect(curve, limit, early_share)
+        if finding is not None:
+            return finding
     return None
 
 
-def _look(curve: Curve, limit: float, early: float) -> Finding | None:
+def _early_perfect(curve: Curve, limit: float, early: float) -> Finding | None:
     steps, values = evaluations(curve)
     values = values / (100.0 if values.max() > 1.5 else 1.0)
     last = float(np.median(values[-max(3, values.size // 10) :]))
@@ -108,53 +108,53 @@ def validation_seen(
     """
     samples = case.inside.fact("samples")
     held_out = part(samples, "validation")
-    taken, known = number(held_out, "taken"), number(held_out, "known")
-    seen, trained = number(held_out, "batches"), number(samples, "taken")
-    if not taken or known is None or not seen or not trained or odd_objective(case):
+    checked, shared = number(held_out, "taken"), number(held_out, "known")
+    batches, trained = number(held_out, "batches"), number(samples, "taken")
+    if not checked or shared is None or not batches or not trained or odd_objective(case):
         return Skipped("inputs of training and of validation")
     if any(_PICKS.intersection(ends(loss)[:2]) for loss in case.inside.losses):
         return Skipped("samples that are all trained on: the loss picks some of the answers")
     alike = (number(samples, "twice_in_a_batch") or 0.0) / trained
-    usual = max_duplicates_share if known > 0.5 * taken else max_duplicates_if_few
+    usual = max_duplicates_share if shared > 0.5 * checked else max_duplicates_if_few
     copied = (number(samples, "levels") or 0.0) >= own_values
     if (number(samples, "features") or 0) < min_features or (alike > usual and not copied):
         return Skipped()
-    distinct = number(held_out, "distinct") or taken
-    repeats = taken / max(1.0, distinct)
-    if known / repeats < min_known or known < known_share * taken:
+    distinct = number(held_out, "distinct") or checked
+    repeats = checked / max(1.0, distinct)
+    if shared / repeats < min_known or shared < known_share * checked:
         return None
-    if (number(held_out, "batches_with_known") or 0) < batch_share * seen:
+    if (number(held_out, "batches_with_known") or 0) < batch_share * batches:
         return None
-    named = _named(case)
+    declared = _declared(case)
     return Finding(
-        f"{percent(known / taken)} of the checked validation samples were among the {count(trained)} "
+        f"{percent(shared / checked)} of the checked validation samples were among the {count(trained)} "
         "training samples checked.",
-        symptom="silent_defect" if named else None,
+        symptom="silent_defect" if declared else None,
         severity="high",
-        strength=1.0 if named else 0.3,
-        numbers={"known": known, "share": known / taken},
+        strength=1.0 if declared else 0.3,
+        numbers={"known": shared, "share": shared / checked},
     )
 
 
-def _named(case: Case) -> bool:
+def _declared(case: Case) -> bool:
     """Whether the script itself tells of validation: what was only observed may be the training data."""
     series = case.run.series
     return any(
-        name.startswith("observed/") or (name.startswith(("val/", "test/")) and one.source != name)
-        for name, one in series.items()
+        name.startswith("observed/") or (name.startswith(("val/", "test/")) and curve.source != name)
+        for name, curve in series.items()
     )
 
 
-def _facts(known: int, with_known: int, **other: float) -> dict[str, Any]:
+def _facts(shared: int, with_known: int, **fields: float) -> dict[str, Any]:
     held_out = {
         "batches": 10,
         "batches_with_known": with_known,
         "taken": 640,
         "distinct": 300,
-        "known": known,
+        "known": shared,
     }
     samples = {"taken": 900, "distinct": 700, "twice_in_a_batch": 0, "came_again": 200, "features": 20}
-    return {"samples": {**samples, "validation": held_out, **other}}
+    return {"samples": {**samples, "validation": held_out, **fields}}
 
 
 @Detector(

@@ -76,9 +76,9 @@ def detect(
 
 def _guessed(case: Case) -> tuple[float, float] | None:
     """What the largest class alone gives, and what guesses by the shares of the classes give."""
-    known = case.task.class_shares if one_target_each(case) else {}
-    if len(known) > 1:
-        return max(known.values()), sum(share * share for share in known.values())
+    class_shares = case.task.class_shares if one_target_each(case) else {}
+    if len(class_shares) > 1:
+        return max(class_shares.values()), sum(share * share for share in class_shares.values())
     classes = case.task.classes
     return (1.0 / classes, 1.0 / classes) if classes else None
 

@@ -50,13 +50,13 @@ def detect(
     fell = _fell(case)
     learned = max(_train_accuracy(case), default=0.0)
     if fell >= train_fall_factor or learned >= train_accuracy:
-        seen = (
+        finding = (
             _loss_above_start(case, fell, times_start)
             or _score_at_nothing(case, fell, learned, score_at_zero)
             or _loss_stays_at_start(case, fell, train_fall_factor)
         )
-        if seen is not None:
-            return seen
+        if finding is not None:
+            return finding
     return _below_chance(case)
 
 

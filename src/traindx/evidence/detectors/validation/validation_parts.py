@@ -68,8 +68,8 @@ def detect(
         return Skipped("a training loss")
     watched = next(iter(validation_curves(case)), None)
     if watched is None or len(watched) < 3:
-        seen = _apart(loss, watched) if watched is case.val_loss else None
-        return seen or Skipped("at least three evaluations on validation data")
+        finding = _apart(loss, watched) if watched is case.val_loss else None
+        return finding or Skipped("at least three evaluations on validation data")
     turn = turn_of(watched)
     needed = max(rise_share if turn.lost < 0.1 else rise_share / 3, _least(len(watched)))
     parted = None
@@ -80,11 +80,11 @@ def detect(
     stalled = None
     if parted is None or parted.severity == "low":
         stalled = _stalled(case, loss, watched, stalled_share, train_fall, train_gap)
-    found = stalled if parted is None or (stalled and stalled.severity != "low") else parted
+    finding = stalled if parted is None or (stalled and stalled.severity != "low") else parted
     since_best = int((watched.x > watched.best_point[0]).sum())
-    if found is not None and since_best <= case.inside.patience:
-        return replace(found, severity="low")
-    return found
+    if finding is not None and since_best <= case.inside.patience:
+        return replace(finding, severity="low")
+    return finding
 
 
 def _least(evaluations: int) -> float:
@@ -132,23 +132,23 @@ def _parted(
     grade: Severity = "high" if turn.relative >= high else "medium" if turn.relative >= medium else "low"
     if grade == "low" and val is case.val_loss and case.task.predicts_tokens and turn.last - turn.best >= 0.1:
         grade = "medium"  # a tenth more perplexity
-    kept = _holding(case, turn.step) if val.goal != "higher" else None
-    if kept is not None:
+    holding = _holding(case, turn.step) if val.goal != "higher" else None
+    if holding is not None:
         grade = "medium" if turn.relative >= 0.5 * high else "low"
     if len(val) < 8 and grade == "high":
         grade = "medium"
     sign = -1.0 if val.goal == "higher" else 1.0
     (best_step, best), last = val.best_point, sign * turn.last
     changed = "fallen" if sign < 0 else "risen"
-    what = val.name.replace("val/", "validation ").replace("test/", "test ").replace("loss/", "")
-    shown = abs(last - best) / abs(best) if best else turn.relative
+    metric = val.name.replace("val/", "validation ").replace("test/", "test ").replace("loss/", "")
+    change = abs(last - best) / abs(best) if best else turn.relative
     words = (
-        f"The {what} was best at {where(val, best_step)} ({text(best)}) and has {changed} by "
-        f"{percent(shown)} since, to {text(last)}, while the training loss went from "
+        f"The {metric} was best at {where(val, best_step)} ({text(best)}) and has {changed} by "
+        f"{percent(change)} since, to {text(last)}, while the training loss went from "
         f"{text(training[0])} to {text(training[1])}."
     )
-    if kept is not None:
-        words += f" {kept.name} has not fallen with it: the model grows overconfident rather than wrong."
+    if holding is not None:
+        words += f" {holding.name} has not fallen with it: the model grows overconfident rather than wrong."
     return Finding(
         words,
         "overfitting",
@@ -181,19 +181,19 @@ def _stalled(
     since = int((values <= 1.02 * level).argmax())
     way = float(steps[-1] - steps[0])
     share = float(steps[-1] - steps[since]) / way if way > 0 else 0.0
-    beside = levels_at(train, np.interp(steps, val.x, steps_on(val, train)))
-    then, now = float(beside[since]), last_level(train.y)
+    training = levels_at(train, np.interp(steps, val.x, steps_on(val, train)))
+    then, now = float(training[since]), last_level(train.y)
     fell = 1.0 - now / then
     ratio = now / level
-    opened = float(beside[0] / values[0]) - ratio
+    opened = float(training[0] / values[0]) - ratio
     slack = 2.5 * train.noise / np.sqrt(max(len(train) // 10, 1)) / then
     if share < stalled_for or fell < max(fall, slack) or ratio > 1.0 - gap or opened < 0.15:
         return None
     if float(np.ptp(values[since:])) > 0.5 * level or val.y[-1] < 0.9 * val.y[:-1].min():
         return None
-    kept = _holding(case, float(steps[since]), gain=0.01)
+    holding = _holding(case, float(steps[since]), gain=0.01)
     # Half of the run brought validation nothing while training lost a third of its loss.
-    serious = fell >= 0.35 and share >= 0.5 and ratio <= 0.6 and kept is None
+    serious = fell >= 0.35 and share >= 0.5 and ratio <= 0.6 and holding is None
     start = float(steps[since])
     best_step, best = val.best_point
     return Finding(

@@ -21,9 +21,9 @@ def moments_broken(run: Run, *, min_values: int = 1) -> Detected:
     if not broken and not negative:
         return None
     worst = (broken or negative)[0]
-    what = "NaN or Inf" if broken else "negative squares"
+    fault = "NaN or Inf" if broken else "negative squares"
     return Finding(
-        text=f"{len(broken or negative)} of {len(rows)} tensors of the optimizer's state hold {what}, first "
+        text=f"{len(broken or negative)} of {len(rows)} tensors of the optimizer's state hold {fault}, first "
         f"{worst['name']}: the next step makes weights NaN.",
         symptom="nonfinite",
         severity="critical",
@@ -91,63 +91,63 @@ def moments_out_of_proportion(
     (frozen or dead ones, rows of an embedding) and layers whose gradients are merely larger. Needs the
     moments of two parameters or more.
     """
-    seen = False
+    measured = False
     for state in facts(run.facts.get("optimizer_state")):
         quotients = _quotients(facts(state.get("rows")))
         if len(quotients) < 2:
             continue
-        seen = True
-        usual = {key: one for key, one in quotients.items() if one["quotient"] > 10 * max_quotient}
+        measured = True
+        usual = {key: m for key, m in quotients.items() if m["quotient"] > 10 * max_quotient}
         if not usual or max(state.get("steps") or [0]) < min_steps:
             continue
-        largest = max(one["second"] for one in usual.values())
-        gradient = sorted(one["first"] for one in usual.values())[len(usual) // 2]
+        largest = max(m["second"] for m in usual.values())
+        gradient = sorted(m["first"] for m in usual.values())[len(usual) // 2]
         stuck = {
-            key: one
-            for key, one in quotients.items()
-            if one["quotient"] < max_quotient
-            and one["second"] >= times_others * largest
-            and one["first"] >= min_gradient * gradient
+            key: m
+            for key, m in quotients.items()
+            if m["quotient"] < max_quotient
+            and m["second"] >= times_others * largest
+            and m["first"] >= min_gradient * gradient
         }
         if stuck:
             return _finding(run, state, stuck, len(quotients), largest)
-    return None if seen else Skipped("first and second moments of Adam")
+    return None if measured else Skipped("first and second moments of Adam")
 
 
 def _quotients(rows: Any) -> dict[str, dict[str, float]]:
     """For each parameter the root mean square of its first moments, the mean second one, and the quotient."""
     by_name = {row["name"]: row for row in rows if row["size"] and not row["nonfinite"] and "mean" in row}
-    found = {}
+    quotients = {}
     for name, row in by_name.items():
         kind, _, parameter = name.partition("/")
         first = by_name.get(f"exp_avg/{parameter}")
         if kind != "exp_avg_sq" or first is None or row["mean"] <= 0:
             continue
         size = first["norm"] / sqrt(first["size"])
-        found[parameter] = {"first": size, "second": row["mean"], "quotient": size / sqrt(row["mean"])}
-    return found
+        quotients[parameter] = {"first": size, "second": row["mean"], "quotient": size / sqrt(row["mean"])}
+    return quotients
 
 
 def _finding(run: Run, state: Any, stuck: dict[str, dict[str, float]], count: int, largest: float) -> Finding:
     names = parameter_names(run, state)
     worst = min(stuck, key=lambda key: stuck[key]["quotient"])
     listed = ", ".join(names.get(key, f"parameter {key}") for key in list(stuck)[:5])
-    more = f" and {len(stuck) - 5} more" if len(stuck) > 5 else ""
-    one = stuck[worst]
+    suffix = f" and {len(stuck) - 5} more" if len(stuck) > 5 else ""
+    row = stuck[worst]
     return Finding(
-        text=f"Adam's second moments of {len(stuck)} of {count} parameters ({listed}{more}) are out of "
-        f"proportion: {text(one['second'])} on average in {names.get(worst, f'parameter {worst}')}, at most "
-        f"{text(largest)} in the others, while its first moments are {text(one['first'])}. Steps are "
-        f"{text(one['quotient'])} of the learning rate there: these parameters hardly move. Delete their "
+        text=f"Adam's second moments of {len(stuck)} of {count} parameters ({listed}{suffix}) are out of "
+        f"proportion: {text(row['second'])} on average in {names.get(worst, f'parameter {worst}')}, at most "
+        f"{text(largest)} in the others, while its first moments are {text(row['first'])}. Steps are "
+        f"{text(row['quotient'])} of the learning rate there: these parameters hardly move. Delete their "
         "state from the optimizer's (or start it anew) before resuming.",
         symptom="silent_defect",
         severity="high",
         numbers={
             "parameters": len(stuck),
             "parameters_all": count,
-            "second_moment": one["second"],
+            "second_moment": row["second"],
             "others": largest,
-            "quotient": one["quotient"],
+            "quotient": row["quotient"],
         },
     )
 

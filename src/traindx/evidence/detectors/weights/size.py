@@ -133,7 +133,7 @@ def weights_as_initialised(run: Run, *, min_layers: int = 1) -> Detected:
     witnesses = anything_moved(run)
     moved = len(fit) < len(rows) if witnesses is None else witnesses
     names = ", ".join(row["name"] for row in fit[:3])
-    what = (
+    sentence = (
         f"{len(fit)} of {len(rows)} weight matrices are as initialisation leaves them ({fit[0]['initial']}): "
         f"{names}; the rest of the model was trained."
         if moved
@@ -141,9 +141,9 @@ def weights_as_initialised(run: Run, *, min_layers: int = 1) -> Detected:
         f"them ({fit[0]['initial']}), and nothing shows that the others moved: nothing was trained or loaded."
     )
     if not moved and progress(run) < 1:
-        return Finding(text=what, numbers={"layers": len(fit), "layers_all": len(rows)})
+        return Finding(text=sentence, numbers={"layers": len(fit), "layers_all": len(rows)})
     return Finding(
-        text=what,
+        text=sentence,
         symptom="silent_defect" if moved else "not_learning",
         numbers={"layers": len(fit), "layers_all": len(rows)},
         places=tuple(Place(layer=row["layer"]) for row in fit[:3]),
@@ -168,7 +168,7 @@ def layers_not_moved(run: Run, *, min_layers: int = 2, min_units_still: float = 
         return _units(rows, min_units_still)
     initial = [row["name"] for row in rows_of(run) if row.get("initial") and row["name"] in still]
     everything = len(still) == len(rows)
-    what = (
+    sentence = (
         f"All {len(rows)} weight matrices are equal in both checkpoints: nothing moved between them."
         if everything
         else f"{len(still)} of {len(rows)} weight matrices are equal in both checkpoints while others moved: "
@@ -176,7 +176,7 @@ def layers_not_moved(run: Run, *, min_layers: int = 2, min_units_still: float = 
         + (f" ({len(initial)} of them as initialisation left them)." if initial else ".")
     )
     return Finding(
-        text=what,
+        text=sentence,
         symptom="not_learning" if everything else "silent_defect",
         severity="medium" if everything or initial else "low",
         numbers={"layers": len(still), "layers_all": len(rows)},
@@ -208,7 +208,8 @@ def _units(rows: list[Fact], share: float) -> Detected:
 
 def _moved_layers_not_moved(*equal: bool) -> list[dict[str, object]]:
     return [
-        {"name": f"{at}.weight", "matrix": True, "equal": one, "change": 0.1} for at, one in enumerate(equal)
+        {"name": f"{at}.weight", "matrix": True, "equal": flag, "change": 0.1}
+        for at, flag in enumerate(equal)
     ]
 
 

@@ -32,8 +32,8 @@ def norm_statistics_unused(run: Run, *, min_layers: int = 1) -> Detected:
         row
         for row in means
         if row["zero_share"] >= 1
-        and (other := variances.get(row["layer"]))
-        and other["min"] == other["max"] == 1
+        and (variance := variances.get(row["layer"]))
+        and variance["min"] == variance["max"] == 1
     ]
     unused = [row for row in unused if progress(run) >= 1 or _trained(run, row["layer"])]
     if not unused:
@@ -51,8 +51,8 @@ def norm_statistics_unused(run: Run, *, min_layers: int = 1) -> Detected:
 def _trained(run: Run, layer: str) -> bool:
     """Whether its own scales and shifts have moved; of a layer without any, those of the others."""
     own = [has_moved(row) for row in rows_of(run) if row["layer"] == layer]
-    known = [moved for moved in own if moved is not None]
-    return any(known) if known else bool(anything_moved(run))
+    movements = [moved for moved in own if moved is not None]
+    return any(movements) if movements else bool(anything_moved(run))
 
 
 def _norm(mean_zeros: float) -> dict[str, dict[str, object]]:
@@ -82,27 +82,27 @@ def resume_state_missing(run: Run, *, min_progress: float = 1.0, max_apart: floa
     states = facts(run.facts.get("optimizer_state"))
     at = ", ".join(f"{name} {value:g}" for name, value in counters.items()) or f"{len(parts)} parts"
     if not states and parts & {"scheduler", "scaler", "random"}:
-        return _found(f"holds a training's state ({at}) but no optimizer", "medium")
+        return _finding(f"holds a training's state ({at}) but no optimizer", "medium")
     if states and begun and not any(state.get("rows") for state in states) and _keeps_state(states):
-        return _found(f"is of {at}, and its optimizer's state is empty", "medium")
+        return _finding(f"is of {at}, and its optimizer's state is empty", "medium")
     apart = next(
-        (one["steps"] for one in states if one.get("steps") and _apart(one["steps"], max_apart)), None
+        (state["steps"] for state in states if state.get("steps") and _apart(state["steps"], max_apart)), None
     )
     if apart is not None:
-        return _found(f"has parameters at step {apart[0]:g} and others at step {apart[1]:g}", "medium")
+        return _finding(f"has parameters at step {apart[0]:g} and others at step {apart[1]:g}", "medium")
     swapped = _swapped(run, states)
     if swapped:
-        return _found(f"has moments of the shape of another parameter than theirs ({swapped})", "medium")
+        return _finding(f"has moments of the shape of another parameter than theirs ({swapped})", "medium")
     if begun and any(group.get("lr") == 0 for state in states for group in state.get("groups", ())):
-        return _found(f"is of {at}, and its learning rate is 0: nothing moves any more", "low")
+        return _finding(f"is of {at}, and its learning rate is 0: nothing moves any more", "low")
     scheduled = any("initial_lr" in group for state in states for group in state.get("groups", ()))
     if begun and scheduled and "scheduler" not in parts:
         return Finding(f"The checkpoint of {at} holds an optimizer that a schedule drives, and no schedule.")
     return None
 
 
-def _apart(steps: Sequence[float], most: float) -> bool:
-    return min(steps) > 0 and max(steps) > most * min(steps)
+def _apart(steps: Sequence[float], factor: float) -> bool:
+    return min(steps) > 0 and max(steps) > factor * min(steps)
 
 
 def _swapped(run: Run, states: Sequence[Fact]) -> str:
@@ -121,7 +121,7 @@ def _swapped(run: Run, states: Sequence[Fact]) -> str:
             or sorted(ordered) != sorted(shapes)
         ):
             continue
-        wrong = [at for at, (one, own) in enumerate(zip(ordered, shapes, strict=True)) if one != own]
+        wrong = [at for at, (shape, own) in enumerate(zip(ordered, shapes, strict=True)) if shape != own]
         if wrong and len(wrong) <= max(2, len(shapes) // 4):
             return f"parameter {wrong[0]}: {ordered[wrong[0]]} for {shapes[wrong[0]]}"
     return ""
@@ -133,9 +133,9 @@ def _keeps_state(states: object) -> bool:
     return any("betas" in group or "beta1" in group or group.get("momentum") for group in groups)
 
 
-def _found(what: str, severity: str) -> Finding:
+def _finding(fault: str, severity: str) -> Finding:
     return Finding(
-        text=f"The checkpoint {what}: a resumed training would not continue where this one stopped.",
+        text=f"The checkpoint {fault}: a resumed training would not continue where this one stopped.",
         symptom="silent_defect",
         severity="medium" if severity == "medium" else "low",
     )
@@ -161,7 +161,7 @@ def cases() -> Cases:
     )
     yield from resume_state_missing.silent(checkpoint({"a.weight": {}}, checkpoint={"parts": ["model"]}))
     whole = {"parts": ["model", "optimizer", "training"], "counters": {"epoch": 3.0}}
-    kept = [{"groups": [{"lr": 0.1}], "rows": [{"name": "momentum_buffer/0"}]}]
+    momentum = [{"groups": [{"lr": 0.1}], "rows": [{"name": "momentum_buffer/0"}]}]
     yield from resume_state_missing.silent(
-        checkpoint({"a.weight": {}}, checkpoint=whole, optimizer_state=kept)
+        checkpoint({"a.weight": {}}, checkpoint=whole, optimizer_state=momentum)
     )

@@ -50,8 +50,8 @@ def _negative(rows: list[dict[str, Any]]) -> Detected:
 
 
 def _mask(row: dict[str, object]) -> bool:
-    named = any(word in str(row["name"]) for word in ("mask", "bias"))
-    return named and not row.get("nan") and row.get("min") == row.get("max") == 0
+    by_name = any(word in str(row["name"]) for word in ("mask", "bias"))
+    return by_name and not row.get("nan") and row.get("min") == row.get("max") == 0
 
 
 @Detector("Weights all zero", needs=("fact:weights",), family="zero_weights")
@@ -65,12 +65,12 @@ def tensors_zero(run: Run, *, min_size: int = 2) -> Detected:
     rows = [row for row in matrices_of(run) if row["size"] >= min_size]
     if not rows:
         return Skipped("a weight matrix")
-    zero = [row for row in rows if row["zero_share"] >= 1.0 and not _meant(row["name"])]
+    zero = [row for row in rows if row["zero_share"] >= 1.0 and not _intended(row["name"])]
     if not zero:
         return None
-    named = ", ".join(row["name"] for row in zero[:3])
+    names = ", ".join(row["name"] for row in zero[:3])
     return Finding(
-        text=f"{len(zero)} of {len(rows)} weight matrices hold nothing but 0: {named}.",
+        text=f"{len(zero)} of {len(rows)} weight matrices hold nothing but 0: {names}.",
         symptom="silent_defect",
         severity="high",
         numbers={"tensors": len(zero), "tensors_all": len(rows)},
@@ -78,7 +78,7 @@ def tensors_zero(run: Run, *, min_size: int = 2) -> Detected:
     )
 
 
-def _meant(name: str) -> bool:
+def _intended(name: str) -> bool:
     return any(word in name.lower() for word in ("lora_b", "mask", "zero"))
 
 

@@ -26,25 +26,25 @@ def units_zero(
     masked = {row["layer"] for row in rows_of(run) if row["name"].endswith("mask")}
     rows = [row for row in rows if row["zero_share"] < 1 and row["layer"] not in masked]
     shares = {row["name"]: (row["rows_zero"] + row["rows_constant"]) / row["rows"] for row in rows}
-    found = [row for row in rows if shares[row["name"]] >= unit_share]
-    if not found:
-        return _few(run, [row for row in rows if row["rows_zero"]], max_scattered)
-    worst = max(found, key=lambda row: shares[row["name"]])
+    affected = [row for row in rows if shares[row["name"]] >= unit_share]
+    if not affected:
+        return _single_units(run, [row for row in rows if row["rows_zero"]], max_scattered)
+    worst = max(affected, key=lambda row: shares[row["name"]])
     share = shares[worst["name"]]
     return Finding(
         text=f"{percent(share)} of the {worst['rows']:,} units of {worst['name']} have no weights but one "
-        f"value ({len(found)} of {len(rows)} layers are at least {percent(unit_share)} so).",
+        f"value ({len(affected)} of {len(rows)} layers are at least {percent(unit_share)} so).",
         symptom="dead_units",
         strength=min(1.0, 0.5 + share / 2),
-        numbers={"dead_share": share, "layers_dead": len(found), "layers_all": len(rows)},
-        places=tuple(Place(layer=row["layer"]) for row in found[:3]),
+        numbers={"dead_share": share, "layers_dead": len(affected), "layers_all": len(rows)},
+        places=tuple(Place(layer=row["layer"]) for row in affected[:3]),
     )
 
 
-def _few(run: Run, rows: list[dict[str, Any]], max_scattered: float) -> Detected:
+def _single_units(run: Run, rows: list[dict[str, Any]], max_scattered: float) -> Detected:
     """One unit or a few, where hardly anything else is zero."""
     biased = {row["layer"] for row in rows_of(run) if row["kind"] == "bias"}
-    found = [
+    affected = [
         row
         for row in rows
         if row["zero_share"] - row["rows_zero"] / row["rows"] <= max_scattered
@@ -52,9 +52,9 @@ def _few(run: Run, rows: list[dict[str, Any]], max_scattered: float) -> Detected
         and row["fan_in"] > 1
         and (row.get("row_zero") or row["rows_zero"] > 1 or row["layer"] in biased)
     ]
-    if not found:
+    if not affected:
         return None
-    worst = max(found, key=lambda row: row["rows_zero"] / row["rows"])
+    worst = max(affected, key=lambda row: row["rows_zero"] / row["rows"])
     units = f"{worst['rows_zero']:,} of the {worst['rows']:,} units of {worst['name']}"
     return Finding(
         text=f"{units} {'has' if worst['rows_zero'] == 1 else 'have'} no weights (the first is unit "
@@ -62,8 +62,8 @@ def _few(run: Run, rows: list[dict[str, Any]], max_scattered: float) -> Detected
         symptom="dead_units",
         severity="low",
         strength=0.5,
-        numbers={"dead_share": worst["rows_zero"] / worst["rows"], "layers_dead": len(found)},
-        places=tuple(Place(layer=row["layer"]) for row in found[:3]),
+        numbers={"dead_share": worst["rows_zero"] / worst["rows"], "layers_dead": len(affected)},
+        places=tuple(Place(layer=row["layer"]) for row in affected[:3]),
     )
 
 
@@ -81,22 +81,22 @@ def units_equal(
     rows = [row for row in matrices_of(run) if row["rows"] >= min_units]
     if not rows:
         return Skipped(f"a layer of at least {min_units} units")
-    found = [
+    affected = [
         row
         for row in rows
         if row["rows_equal"] / row["rows"] >= (embedding_share if row["kind"] == "embedding" else equal_share)
     ]
-    if not found:
+    if not affected:
         return None
-    worst = max(found, key=lambda row: row["rows_equal"] / row["rows"])
+    worst = max(affected, key=lambda row: row["rows_equal"] / row["rows"])
     share = worst["rows_equal"] / worst["rows"]
     return Finding(
         text=f"{worst['rows_equal']:,} of the {worst['rows']:,} units of {worst['name']} repeat another one "
-        f"exactly ({len(found)} of {len(rows)} layers have such copies): their symmetry was never broken.",
+        f"exactly ({len(affected)} of {len(rows)} layers have such copies): their symmetry was never broken.",
         symptom="not_learning",
         severity="high" if share > 0.9 else "medium",
-        numbers={"equal_share": share, "layers": len(found)},
-        places=tuple(Place(layer=row["layer"]) for row in found[:3]),
+        numbers={"equal_share": share, "layers": len(affected)},
+        places=tuple(Place(layer=row["layer"]) for row in affected[:3]),
     )
 
 
@@ -104,8 +104,8 @@ def cases() -> Cases:
     yield from units_zero.fires(
         checkpoint({"a.weight": {"rows_zero": 32, "zero_share": 0.5}, "b.weight": {}})
     )
-    one = {"rows_zero": 1, "row_zero": 5, "zero_share": 1 / 64}
-    yield from units_zero.fires(checkpoint({"a.weight": one, "b.weight": {}}))
+    single = {"rows_zero": 1, "row_zero": 5, "zero_share": 1 / 64}
+    yield from units_zero.fires(checkpoint({"a.weight": single, "b.weight": {}}))
     sparse = {"rows_zero": 3, "row_zero": 5, "zero_share": 0.6}
     yield from units_zero.silent(checkpoint({"a.weight": sparse, "b.weight": {}}))
     padding = {"rows_zero": 1, "row_zero": 0, "zero_share": 1 / 64}

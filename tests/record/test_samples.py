@@ -334,3 +334,29 @@ def test_how_many_samples_there_are_is_estimated_from_those_that_came_again(size
         samples.trained(x[rows], y[rows])
     run = replace(sketch.run({"loss": [1.0, 0.5]}), facts={"samples": samples.facts()})
     assert Case(run).train_samples == pytest.approx(size, rel=0.25)
+
+
+def test_several_targets_a_sample_are_held_against_simple_models() -> None:
+    x = torch.randn(400, 8)
+    y = x[:, :3] + 0.5 * torch.randn(400, 3)
+    measured = relation_of(trained(x, y))
+    assert measured["targets"] == 3
+    assert measured["told"] == pytest.approx(0.8, abs=0.06)
+    assert measured["z"] > 10
+
+
+def test_a_target_that_is_the_input_is_no_task() -> None:
+    x = torch.randn(400, 8)
+    assert "relation" not in trained(x, x.clone()).facts()
+
+
+def test_level_next_to_simple_models_with_several_targets() -> None:
+    relation_facts = {"told": 0.8, "z": 40.0, "classes": 0.0, "targets": 3.0}
+    facts = {
+        "losses": [{"kind": "mse", "reduction": "mean", "output_shape": "64x3", "target_shape": "64x3"}],
+        "samples": {"taken": 400, "relation": relation_facts},
+    }
+    case = Case(replace(sketch.run({"loss": [1.0, 0.5], "output/explained": [0.1, 0.2, 0.3]}), facts=facts))
+    assert case.level.against_simple is not None
+    assert case.level.against_simple.reached == pytest.approx(0.25)
+    assert not case.level.against_simple.as_good

@@ -4,6 +4,7 @@ the gap between training and validation on every metric that exists on both side
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -140,7 +141,7 @@ class Level:
         relation = part(case.inside.fact("samples"), "relation")
         simple, z, classes = (number(relation, key) for key in ("told", "z", "classes"))
         right = sampled(case, "output/right_share" if classes else "output/explained", 3)
-        odd = odd_objective(case) or not one_target_each(case) or (not classes and not self._compares)
+        odd = odd_objective(case) or not self._same_targets or (not classes and not self._compares)
         reached = self._reached_by_log(bool(classes)) + ([late(right)] if right is not None else [])
         if simple is None or z is None or not reached or odd:
             return None
@@ -189,6 +190,15 @@ class Level:
         return unvalidated and share <= self._dropout < _HEAVY_DROPOUT
 
     @property
+    def _same_targets(self) -> bool:
+        """Whether the loss compares with the targets that simple models predict: as many for each sample."""
+        columns = number(part(self._case.inside.fact("samples"), "relation"), "targets")
+        shapes = [str(loss.get("target_shape", "")).split("x")[1:] for loss in self._case.inside.losses]
+        if columns is None or len(shapes) != 1 or not all(map(str.isdigit, shapes[0])):
+            return one_target_each(self._case)
+        return math.prod(map(int, shapes[0])) == columns
+
+    @property
     def _compares(self) -> bool:
         """Whether the outputs are the numbers that the targets are."""
         return all(loss_kind(loss) in COMPARING for loss in self._case.inside.losses)
@@ -201,7 +211,7 @@ class Level:
         scores = [_end(curve) for curve in (case.curve(score), held_out) if curve is not None and len(curve)]
         spread = sampled(case, "target/std")
         squared = [loss_kind(loss) == "mse" for loss in case.inside.losses]
-        if classes or spread is None or squared != [True]:
+        if classes or spread is None or squared != [True] or not one_target_each(case):
             return scores
         variance = float(np.median(spread.y)) ** 2
         ends = [curve.tail for curve in (case.loss, case.val_loss) if curve is not None and len(curve)]

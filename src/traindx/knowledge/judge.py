@@ -114,7 +114,9 @@ def _verdict(case: Case, problems: Sequence[Problem], findings: Sequence[Finding
         return "problem"
     doubtful = any("not_learning" in (problem.symptom, *problem.also) for problem in problems)
     short = any(finding.id == "run_too_short" for finding in findings)
-    undecided = nothing_judged(case) or case.harm.undecided is not None or case.harm.unfinished
+    harm = case.harm
+    open_ended = harm.undecided is not None or harm.unfinished or (harm.suffers and not case.level.well)
+    undecided = nothing_judged(case) or open_ended
     return "insufficient_evidence" if short or doubtful or undecided else "healthy"
 
 

@@ -15,6 +15,7 @@ _ROWS, _FEATURES = 64, 64
 _FEW = 4
 _REACH = 30.0
 _OTHERS = 8
+_TARGETS = 16
 # The error of a target that was read from a difference, next to the largest one (`written_losses`).
 _ROUNDED = 5e-5
 _FACTOR, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
@@ -105,6 +106,23 @@ def targets_per_sample(target: Tensor | None, count: int, rows: int) -> Values |
         return None
     values: Values = host(evenly(data.reshape(count), (_ROWS,)))
     return values if values.size == rows and np.isfinite(values).all() else None
+
+
+def target_rows(target: Tensor | None, inputs: Tensor, rows: int) -> Values | None:
+    """The targets of the same rows, where they are a few real numbers for each sample, and not its input."""
+    data = readable(target) if target is not None else None
+    if data is None or data.ndim < 2 or not is_real(data) or data.shape[0] != inputs.shape[0]:
+        return None
+    if not 2 <= size(data[0]) <= _TARGETS:
+        return None
+    values: Values = host(evenly(data, (_ROWS, *data.shape[1:]))).reshape(-1, size(data[0]))
+    if len(values) != rows or not np.isfinite(values).all():
+        return None
+    read = readable(inputs) if data.shape == inputs.shape else None
+    copied = read is not None and np.allclose(
+        host(evenly(read, (_ROWS, *data.shape[1:]))).reshape(rows, -1), values
+    )
+    return None if copied else values
 
 
 def _positions(target: Tensor) -> bool:

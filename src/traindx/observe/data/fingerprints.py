@@ -16,6 +16,7 @@ from traindx.observe.data.batch_rows import (
     marks_of,
     rows_of,
     target_places,
+    target_rows,
     targets_per_sample,
 )
 from traindx.observe.data.relations import relation
@@ -36,7 +37,7 @@ class Fingerprints:
         self._labels: dict[int, float | None] = {}
         self._samples = self._again = self._twice = self._relabelled = 0
         self._rows: list[Values] = []
-        self._row_targets: list[float] = []
+        self._row_targets: list[float | Values] = []
         self._classes: bool | None = None
         # The share of a batch's numbers that are all different: small where few inputs are possible.
         self._levels: float | None = None
@@ -86,6 +87,9 @@ class Fingerprints:
             if not whole:
                 self._peaks_wanted.append(float(np.abs(labels).max()))
             self._find_targets(inputs, labels)
+        vectors = target_rows(target, inputs, len(rows)) if labels is None else None
+        if vectors is not None:
+            self._classes = False
         if rows.dtype.kind == "f":
             self._note_extent(rows)
             if self._levels is None:
@@ -94,7 +98,8 @@ class Fingerprints:
         self._samples += len(marks)
         self._twice += len(marks) - len(set(marks))
         for number, mark in enumerate(marks):
-            self._note(mark, None if labels is None else float(labels[number]), rows[number])
+            label = None if labels is None else float(labels[number])
+            self._note(mark, label, rows[number], label if vectors is None else vectors[number])
 
     def _find_targets(self, inputs: Tensor, labels: Values) -> None:
         places_so_far = self._targets_at
@@ -120,7 +125,7 @@ class Fingerprints:
         if len(self._peaks) < _KEPT:
             self._peaks.append(float(np.abs(rows).max()))
 
-    def _note(self, mark: int, label: float | None, row: Values) -> None:
+    def _note(self, mark: int, label: float | None, row: Values, target: float | Values | None) -> None:
         if mark in self._labels:
             first_label = self._labels[mark]
             self._again += 1
@@ -128,10 +133,12 @@ class Fingerprints:
             return
         if len(self._labels) < _KNOWN:
             self._labels[mark] = label
-        if label is not None and len(self._rows) < _KEPT and self._width in (0, row.size):
+        if target is not None and len(self._rows) < _KEPT and self._width in (0, row.size):
+            if self._row_targets and np.shape(target) != np.shape(self._row_targets[0]):
+                return
             self._width = row.size
             self._rows.append(row.astype(np.float32))
-            self._row_targets.append(label)
+            self._row_targets.append(target)
 
     @property
     def validates(self) -> bool:

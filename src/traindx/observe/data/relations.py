@@ -26,8 +26,8 @@ def relation(inputs: Values, targets: Values, *, classes: bool) -> dict[str, flo
         kinds, targets = np.unique(targets, return_inverse=True) if classes else (None, targets)
         if features.shape[1] == 0 or (kinds is not None and not 2 <= kinds.size <= _CLASSES):
             return {}
-        answers = np.eye(kinds.size)[targets] if kinds is not None else _standard(targets[:, None])
-        if not answers.shape[1]:
+        answers = np.eye(kinds.size)[targets] if kinds is not None else _of_one_scale(targets)
+        if not answers.any():
             return {}
         near = _nearest(features)
         hat = _hat(features)
@@ -37,6 +37,8 @@ def relation(inputs: Values, targets: Values, *, classes: bool) -> dict[str, flo
             scores.append(_measure(answers[draw.permutation(len(answers))], near, hat, kinds is not None))
         best = _best(scores)
         best |= {"samples": float(len(answers)), "classes": float(kinds.size if kinds is not None else 0)}
+        if targets.ndim > 1:
+            best["targets"] = float(targets.shape[1])
         if kinds is not None:
             best |= _odd_labels(answers, near) | _mutual(answers, near)
         best |= _one_feature(features, answers, kinds is not None)
@@ -59,6 +61,17 @@ def _standard(values: Values) -> Values:
     varies = spread > 1e-9 * (1 + np.abs(values.mean(0)))
     scaled: Values = (values[:, varies] - values[:, varies].mean(0)) / spread[varies]
     return np.clip(scaled, -5, 5)
+
+
+def _of_one_scale(targets: Values) -> Values:
+    """Real targets about their means, in units of what they spread together; zeros where they do not."""
+    columns = targets.reshape(len(targets), -1)
+    columns = np.where(np.isfinite(columns), columns, 0.0)
+    centred: Values = columns - columns.mean(0)
+    spread = float(centred.std())
+    if not spread > 1e-9 * (1 + float(np.abs(columns).max())):
+        return np.zeros_like(centred)
+    return np.clip(centred / spread, -5.0, 5.0)
 
 
 def _nearest(features: Values) -> npt.NDArray[np.intp]:

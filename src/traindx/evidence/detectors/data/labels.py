@@ -66,13 +66,16 @@ def labels_in_order(
     {min_z} standard errors. Also when real-valued targets hardly vary within a batch but much between
     batches.
 
-    Silent for shuffled loaders and unequal classes. For real targets it is a sign: series in time come so by
-    nature. Known mistakes: groups that belong together in one batch on purpose.
+    Silent for shuffled loaders, unequal classes, and losses that are called once for each class. For real
+    targets it is a sign: series in time come so by nature. Known mistakes: groups that belong together in one
+    batch on purpose.
     """
     top = sampled(case, "target/top_share", min_samples)
     size = case.batch_size
     if size is None or size < min_batch_size or odd_objective(case):
         return Skipped(f"batches of at least {min_batch_size}")
+    if any(name.startswith("target@") for name in case.names):
+        return Skipped("a loss function that is called once a step")
     if top is None:
         return _of_numbers(case, min_samples, target_spread_share)
     shares = case.task.class_shares
@@ -208,6 +211,8 @@ def cases() -> Cases:
     yield from labels_in_order.silent(run({"target/top_share": [0.4, 0.5, 0.45, 0.5, 0.4]}, facts=facts))
     unequal = {"losses": [{"target_shape": "32"}], "classes": {"0": 190, "1": 4}}
     yield from labels_in_order.silent(run({"target/top_share": [1.0, 0.97, 1.0, 1.0, 1.0]}, facts=unequal))
+    ones = {"target/top_share": [1.0] * 6, "target@bce/top_share": [1.0] * 6}
+    yield from labels_in_order.silent(run(ones, facts=facts))
     small = {"losses": [{"target_shape": "1"}], "classes": {"0": 3, "1": 3}}
     yield from labels_in_order.silent(run({"target/top_share": [1.0] * 6}, facts=small))
     yield from classes_unequal.fires(run({}, facts={"classes": {"0": 960, "1": 40}}))

@@ -18,7 +18,7 @@ from traindx.evidence.detector import (
     Skipped,
 )
 from traindx.evidence.detectors._number_text import strength, text, times
-from traindx.evidence.sampled import late, only_loss, sampled
+from traindx.evidence.sampled import late, odd_objective, only_loss, sampled
 from traindx.testing.sketch import decay, noisy, run
 
 # Words in the names of terms that are zero only when no target reaches them.
@@ -70,9 +70,9 @@ def reductions_mixed(
     samples the summed one is not divided again: the total is more than {divided} elements' share of what the
     functions gave.
 
-    Silent under {min_elements} elements, where all terms have one reduction, and about the Kullback-Leibler
-    divergence, whose mean over the batch is a sum inside torch. Known mistake: a small weight that makes up
-    for the sum.
+    Silent under {min_elements} elements, where all terms have one reduction, where the sum is divided by the
+    batch, with several optimizers, and about the Kullback-Leibler divergence, whose mean over the batch is a
+    sum inside torch. Known mistake: a small weight that makes up for the sum.
     """
     losses = [loss for loss in case.inside.losses if loss.get("function") not in _DIVIDED_LATER]
     sums, means = (
@@ -82,9 +82,12 @@ def reductions_mixed(
     sizes = [str(loss.get("target_shape", "")).split("x") for loss in sums]
     if ratio is None or not sums or not means or not all(size.isdigit() for shape in sizes for size in shape):
         return Skipped("loss functions of both reductions in one backward")
-    elements = max(math.prod(map(int, shape)) for shape in sizes)
+    if odd_objective(case):
+        return Skipped("one optimizer and a loss that is no surrogate")
+    elements, batch = max((math.prod(map(int, shape)), int(shape[0])) for shape in sizes)
     early = float(np.median(ratio.y[:early_samples]))
-    if elements < min_elements or not early > divided / elements:
+    over_batch = early < 2.0 / batch
+    if elements < min_elements or over_batch or not early > divided / elements:
         return None
     return Finding(
         f"{sums[0]['function']} is summed over {elements:,} elements and added to {means[0]['function']}, "

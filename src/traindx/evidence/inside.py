@@ -134,6 +134,11 @@ class Inside:
         return facts(self.largest_model.get("layer_list"))
 
     @cached_property
+    def several_losses(self) -> bool:
+        """Whether more than one call of a loss function was sampled in a step: a sum of terms is trained."""
+        return any(name.startswith("target@") for name in self.run.series)
+
+    @cached_property
     def estimated_samples(self) -> float | None:
         """How many samples there are to train on, from how many of those drawn were new.
 

@@ -122,9 +122,10 @@ class Task:
 
     @cached_property
     def constant_loss(self) -> float | None:
-        """The loss of a constant answer to targets spread evenly, if the only loss function is known."""
+        """The loss of a constant answer to targets spread evenly, if the only loss function is known and
+        called once a step."""
         losses = self._case.inside.losses
-        if len(losses) != 1 or losses[0].get("reduction") != "mean":
+        if len(losses) != 1 or losses[0].get("reduction") != "mean" or self._case.inside.several_losses:
             return None
         kind = loss_kind(losses[0])
         if kind in BY_CLASS:

@@ -74,7 +74,7 @@ def labels_in_order(
     size = case.batch_size
     if size is None or size < min_batch_size or odd_objective(case):
         return Skipped(f"batches of at least {min_batch_size}")
-    if any(name.startswith("target@") for name in case.names):
+    if case.inside.several_losses:
         return Skipped("a loss function that is called once a step")
     if top is None:
         return _of_numbers(case, min_samples, target_spread_share)

@@ -186,7 +186,7 @@ class Finding:
     itself (a constant learning rate, half precision). `strength` (0 to 1) says how clear it is.
     `numbers` are what was measured, under the names remedies use. `marks` are steps to mark in plots.
     `places` are the lines or layers concerned, the most informative first; `edits` would fix them.
-    The engine fills in `id`, `family`, `counts_as` and `thresholds`.
+    The engine fills in `id`, `family`, `counts_as` (unless the detector names one) and `thresholds`.
     """
 
     text: str

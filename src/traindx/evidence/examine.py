@@ -109,7 +109,13 @@ def _answer(unit: Detector, case: Case, overrides: Mapping[str, Threshold]) -> F
     if not isinstance(answer, Finding):
         return answer
     thresholds = {**defaults(unit), **overrides}
-    return replace(answer, id=unit.id, family=unit.family, counts_as=unit.counts_as, thresholds=thresholds)
+    return replace(
+        answer,
+        id=unit.id,
+        family=unit.family,
+        counts_as=answer.counts_as or unit.counts_as,
+        thresholds=thresholds,
+    )
 
 
 def defaults(unit: Detector) -> dict[str, Threshold]:

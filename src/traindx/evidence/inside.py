@@ -21,6 +21,7 @@ _LARGEST = sys.float_info.max
 _BRIEF = 10.0
 # Repeated samples that tell how many there are, and draws that no recording exceeds.
 _ENOUGH_AGAIN, _MOST_DRAWS = 10, 1e9
+_SETS_RATE = re.compile(r"LR|LearningRate")
 _OF_A_RANK = re.compile(r"/rank\d+$")
 
 
@@ -122,7 +123,9 @@ class Inside:
 
     @cached_property
     def schedulers(self) -> Sequence[Fact]:
-        return self._facts("schedulers")
+        """Those of an optimizer; in Keras, the callbacks that set the rate."""
+        callbacks = [fact for fact in self._facts("callbacks") if _SETS_RATE.search(word(fact, "class"))]
+        return [*self._facts("schedulers"), *callbacks]
 
     @property
     def largest_model(self) -> Fact:

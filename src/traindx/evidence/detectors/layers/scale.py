@@ -30,6 +30,7 @@ def decay_dominates(
     lr_value: float,
     *,
     coupled_ratio: float = 1.0,
+    ratio_of_shrunken: float = 0.2,
     decoupled_ratio: float = 0.6,
     weight_shrink: float = 0.3,
     loss_left: float = 0.3,
@@ -41,8 +42,11 @@ def decay_dominates(
     compared with the gradient itself; with decay apart from it (AdamW) the shrinking, rate times factor,
     with what the step changed in all. Seen when decay has the larger part ({coupled_ratio} times the
     gradient, or {decoupled_ratio} of the step) in the typical layer, and takes at least {weight_shrink} of
-    the weights away, by its rate or as seen. It is trouble when the loss does not come down, or stands at
-    more than {loss_left} of its first value while the weights have shrunk; never where they have grown.
+    the weights away, by its rate or as seen. Decay in the gradient pulls the same way at every step, while
+    gradients of batches cancel: {ratio_of_shrunken} times the gradient is enough where half of the weights is
+    gone. It is trouble when the loss does not come down, or stands at
+    more than {loss_left} of its first value, or for half of the run though the model is not far ahead of
+    simple ones, while the weights have shrunk; never where they have grown.
 
     Silent about ordinary decay, which balances the gradient only when all is learned: the first half of the
     looks counts. Known mistakes: gradients that are dead for another reason leave decay alone on the field.
@@ -61,8 +65,8 @@ def decay_dominates(
     parts = _parts(case, norms, lr_value * decay if decoupled else decay, min_samples, decoupled)
     if not parts:
         return Skipped(f"{min_samples} samples of what moves the weights")
-    part = float(np.median(parts))
-    if part < (decoupled_ratio if decoupled else coupled_ratio):
+    part, halved = float(np.median(parts)), not decoupled and size <= 0.5
+    if part < (decoupled_ratio if decoupled else ratio_of_shrunken if halved else coupled_ratio):
         return None
     effect = (
         f"makes up {percent(min(part, 1.0))} of each step"
@@ -70,7 +74,10 @@ def decay_dominates(
         else f"pulls {times(part)} as hard as the gradient"
     )
     slow = case.harm.suffers and size <= 1
-    low = not slow and size <= 1 - weight_shrink and _stands_high(case, loss_left)
+    stop = case.harm.standstill
+    rests = halved and stop is not None and stop.share >= 0.5 and not case.level.far_ahead
+    stands = _stands_high(case, loss_left) or rests
+    low = not slow and size <= 1 - weight_shrink and stands
     return Finding(
         text=f"Weight decay {text(decay)} {effect} in the typical layer; at the last sample its weights have "
         f"{percent(size)} of the size they began with.",

@@ -92,7 +92,9 @@ _MEASURES = ("accuracy", "f1", "auc", "iou", "dice", "r2", "map50", "bleu", "sco
 
 
 @Detector(
-    "Learning rate cut while validation improves", needs=("lr", "fact:schedulers"), family="lr_schedule"
+    "Learning rate cut while validation improves",
+    needs=("lr", "fact:schedulers|fact:callbacks"),
+    family="lr_schedule",
 )
 def rate_cut_while_improving(
     case: Case, *, min_cuts: int = 2, max_left: float = 0.3, min_cuts_share: float = 0.75
@@ -147,6 +149,8 @@ def cases() -> Cases:
     rises = (np.arange(1.0, 17) * 5, np.linspace(0.2, 0.9, 16))
     falls = (np.arange(1.0, 17) * 5, [1.0, 0.5, 0.4, 0.35, *[0.36] * 12])
     yield from rate_cut_while_improving.fires(run({"lr": steps, "val/dice": rises}, facts=facts))
+    callback = {"callbacks": [{"class": "ReduceLROnPlateau", "monitor": "val_dice", "mode": "min"}]}
+    yield from rate_cut_while_improving.fires(run({"lr": steps, "val/dice": rises}, facts=callback))
     yield from rate_cut_while_improving.silent(
         run({"lr": steps, "val/loss": falls}, facts=facts),
         run({"lr": steps, "val/dice": rises}, facts={"schedulers": [{"class": "StepLR"}]}),

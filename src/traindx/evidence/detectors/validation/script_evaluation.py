@@ -143,7 +143,9 @@ def _of_callback(model: Compiled, fit: CallEvent, callback: Made) -> Finding | N
     if base.endswith(wrong) and wrong:
         better = "lower" if wrong is _LOWER else "higher"
         text = f"{where(spot)}: {code(spot)} takes the opposite for better: {monitor} is good when {better}"
-        return Finding(f"{text} (line {spot.line}).", "silent_defect", "medium", places=(place(spot),))
+        speaks_for = "rate_cut_while_improving" if callback.short == "ReduceLROnPlateau" else ""
+        sentence = f"{text} (line {spot.line})."
+        return Finding(sentence, "silent_defect", "medium", places=(place(spot),), counts_as=speaks_for)
     if monitor != base and not validates(fit):
         why = f"`fit` (line {fit.spot.line}) gets no validation data"
     elif base not in _OF_FIT and model.last is not None and model.metrics is not None:

@@ -44,9 +44,9 @@ def decay_dominates(
     gradient, or {decoupled_ratio} of the step) in the typical layer, and takes at least {weight_shrink} of
     the weights away, by its rate or as seen. Decay in the gradient pulls the same way at every step, while
     gradients of batches cancel: {ratio_of_shrunken} times the gradient is enough where half of the weights is
-    gone. It is trouble when the loss does not come down, or stands at
-    more than {loss_left} of its first value, or for half of the run though the model is not far ahead of
-    simple ones, while the weights have shrunk; never where they have grown.
+    gone. It is trouble when the loss does not come down, or stands at more than {loss_left} of its first
+    value, or for half of the run, while the weights have shrunk; never where they have grown, or where the
+    model is far ahead of simple ones.
 
     Silent about ordinary decay, which balances the gradient only when all is learned: the first half of the
     looks counts. Known mistakes: gradients that are dead for another reason leave decay alone on the field.
@@ -75,9 +75,8 @@ def decay_dominates(
     )
     slow = case.harm.suffers and size <= 1
     stop = case.harm.standstill
-    rests = halved and stop is not None and stop.share >= 0.5 and not case.level.far_ahead
-    stands = _stands_high(case, loss_left) or rests
-    low = not slow and size <= 1 - weight_shrink and stands
+    stands = _stands_high(case, loss_left) or (halved and stop is not None and stop.share >= 0.5)
+    low = not slow and size <= 1 - weight_shrink and stands and not case.level.far_ahead
     return Finding(
         text=f"Weight decay {text(decay)} {effect} in the typical layer; at the last sample its weights have "
         f"{percent(size)} of the size they began with.",

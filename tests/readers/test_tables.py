@@ -242,3 +242,17 @@ def test_a_total_that_falls_is_the_loss(tmp_path: Path) -> None:
     path.write_text("\n".join(f"[epoch: {n}/40] total: {2.0 - n / 50:.4f}" for n in range(1, 40)))
     run = only_run(traindx.read(path))
     assert run.series["loss"].values[0] == pytest.approx(1.98)
+
+
+def test_a_rate_that_is_named_only_where_it_is_reduced(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    lines = []
+    for n in range(1, 61):
+        lines.append(f"Epoch {n}, Train Loss: {1.0 / n + 0.2:.4f}, Validation Loss: {1.0 / n + 0.3:.4f}")
+        if n in (20, 30, 40):
+            lines.append(f"Epoch {n:05d}: reducing learning rate of group 0 to {1e-3 * 0.5 ** (n // 10):.4e}.")
+    path.write_text("\n".join(lines))
+    rate = only_run(traindx.read(path)).series["lr"]
+    assert rate.steps[0] == 20
+    assert sorted(set(rate.values), reverse=True) == [2.5e-4, 1.25e-4, 6.25e-5]
+    assert rate.derived == "printed reductions"

@@ -13,7 +13,7 @@ import numpy as np
 
 from traindx.core import names
 from traindx.core.nouns import FloatArray, Note, Run, Scalar, Series
-from traindx.logs.derived import detection_totals, hidden_nans
+from traindx.logs.derived import announced_rates, detection_totals, hidden_nans
 from traindx.logs.log import Column, Log
 
 # Whole numbers beyond the range of floats cannot be calculated with.
@@ -33,6 +33,7 @@ def run_from_log(
     """Name, order and describe the columns of one log."""
     columns = [c for c in log.columns if c.values.size]
     columns += detection_totals(columns)
+    columns += announced_rates(columns, log.events)
     named_columns = names.assign([candidate(column) for column in columns], overrides=mapping or {})
     series: dict[str, Series] = {}
     for column, named_column in sorted(

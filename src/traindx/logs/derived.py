@@ -4,6 +4,7 @@ a run whose log calls it otherwise (`train_mse`, `nll`, `obj`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -15,6 +16,7 @@ from traindx.core.nouns import Event, Note, Run, Series
 from traindx.logs.log import Column
 
 _DETECTION_TERMS = frozenset({"box", "cls", "dfl", "obj", "seg", "pose", "kobj", "angle"})
+_RATE = re.compile(r"\bto (\d[\d.]*(?:[eE][-+]?\d+)?)\b")
 # Where the loss is not what the training lowers, or several losses are at odds.
 _APART = frozenset({"rl", "gan"})
 
@@ -45,6 +47,24 @@ def detection_totals(columns: Sequence[Column]) -> list[Column]:
             formula = " + ".join(column.name for column in terms)
             totals.append(Column(total, steps, np.sum(parts, axis=0), derived=formula))
     return totals
+
+
+def announced_rates(columns: Sequence[Column], events: Sequence[Event]) -> list[Column]:
+    """The learning rate since its first reduction, of a log that names it only where it is reduced."""
+    if any(names.understand(column.name).metric == "lr" for column in columns) or not columns:
+        return []
+    reductions = [(e.step, float(m[1])) for e in events if e.step is not None and (m := _reduced_to(e))]
+    steps = max(columns, key=lambda column: column.values.size).steps
+    at = np.array([step for step, _ in reductions])
+    since = steps[steps >= at[0]] if len(reductions) > 1 else steps[:0]
+    if not since.size:
+        return []
+    rates = np.array([rate for _, rate in reductions])
+    return [Column("lr", since, rates[np.searchsorted(at, since, "right") - 1], derived="printed reductions")]
+
+
+def _reduced_to(event: Event) -> re.Match[str] | None:
+    return _RATE.search(event.text) if event.kind == "lr_reduced" else None
 
 
 def hidden_nans(series: Mapping[str, Series]) -> list[Event]:

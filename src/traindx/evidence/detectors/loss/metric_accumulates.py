@@ -98,6 +98,8 @@ def _line_through_zero(curve: Curve, straight: float, grows: float) -> str | Non
     """A rise along a straight line that begins at nothing."""
     x, y = curve.coarse.step, curve.coarse.median
     size = float(y.max())
+    if not size > 0:
+        return None
     y = y / size
     if y[-1] < grows * max(float(y[0]), 1e-300) and y[0] > 0:
         return None

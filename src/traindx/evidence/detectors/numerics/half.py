@@ -114,7 +114,8 @@ def loss_masked_nan(case: Case, loss: Curve, *, min_zeros: int = 3, fell_below: 
 
     Silent for reinforcement and preference learning, where zero is an ordinary value; for losses that came
     down to zero by themselves, or were zero before and came back (a margin that is kept); for single zeros;
-    and when a validation loss or another measure of the error stays finite and moves.
+    when the loss and the gradient norm are 0 from the first step on (see loss_zero); and when a validation
+    loss or another measure of the error stays finite and moves.
     """
     values = loss.series.values
     zero = values == 0.0
@@ -131,7 +132,8 @@ def loss_masked_nan(case: Case, loss: Curve, *, min_zeros: int = 3, fell_below: 
         after = norms.values[norms.steps >= loss.series.steps[first]]
         dead = bool(after.size) and bool(((after == 0) | ~np.isfinite(after)).mean() > 0.5)
     before = values[:first][np.isfinite(values[:first])]
-    if _goes_on(case, float(loss.series.steps[first])):
+    never = first == 0 and norms is not None and bool((norms.values == 0).all())
+    if never or _goes_on(case, float(loss.series.steps[first])):
         return None
     came_back = int((before == 0.0).sum()) >= 2
     fell_there = before.size >= 3 and float(np.median(before[-3:])) < fell_below * float(before.max())

@@ -250,9 +250,26 @@ def test_a_rate_that_is_named_only_where_it_is_reduced(tmp_path: Path) -> None:
     for n in range(1, 61):
         lines.append(f"Epoch {n}, Train Loss: {1.0 / n + 0.2:.4f}, Validation Loss: {1.0 / n + 0.3:.4f}")
         if n in (20, 30, 40):
-            lines.append(f"Epoch {n:05d}: reducing learning rate of group 0 to {1e-3 * 0.5 ** (n // 10):.4e}.")
+            lines.append(
+                f"Epoch {n:05d}: reducing learning rate of group 0 to {1e-3 * 0.5 ** (n // 10):.4e}."
+            )
     path.write_text("\n".join(lines))
     rate = only_run(traindx.read(path)).series["lr"]
     assert rate.steps[0] == 20
     assert sorted(set(rate.values), reverse=True) == [2.5e-4, 1.25e-4, 6.25e-5]
     assert rate.derived == "printed reductions"
+
+
+def test_one_column_of_a_metric_is_a_curve(tmp_path: Path) -> None:
+    path = tmp_path / "epoch_rewards.csv"
+    path.write_text("rewards\n" + "\n".join(str(float(n)) for n in range(40)))
+    assert len(only_run(traindx.read(path)).series["reward"]) == 40
+
+
+def test_an_index_and_a_column_without_names(tmp_path: Path) -> None:
+    path = tmp_path / "losses.csv"
+    path.write_text(",0\n" + "\n".join(f"{n},{4.6 - n / 100}" for n in range(40)))
+    loss = only_run(traindx.read(path)).series["loss"]
+    assert loss.steps[0] == 0
+    assert loss.values[0] == 4.6
+    assert len(loss) == 40

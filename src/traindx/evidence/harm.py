@@ -21,6 +21,7 @@ _FAR_ABOVE = 4.0
 _HALF = 0.5
 # A fall within the last third that says that a training was cut off.
 _STEEP = 0.1
+_CLEAR_SHARE = 0.2
 # A gradient below this share of the loss cannot move it; a rate below these is small for nearly any model.
 _NO_GRADIENT = 0.02
 _SMALL_LR = 3e-6
@@ -86,6 +87,15 @@ class Harm:
         if level is not None and loss.tail >= _NO_BETTER * level:
             return True
         return not loss.course.came_down() and not 0 <= loss.tail < _HALF * loss.head
+
+    @property
+    def hardly_moved(self) -> bool:
+        """Whether the loss did not come down, nothing says that the model does well, and no clear fall is
+        hidden by the noise of single batches."""
+        loss = self._case.loss
+        if loss is None or len(loss) < _FEW or not self.suffers or self._case.level.well:
+            return False
+        return loss.head - loss.tail < _CLEAR_SHARE * abs(loss.head)
 
     def learned(self, *, share: float = 0.1) -> bool:
         """Whether the training loss came down by a share of its start."""

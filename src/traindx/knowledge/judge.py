@@ -115,7 +115,7 @@ def _verdict(case: Case, problems: Sequence[Problem], findings: Sequence[Finding
     doubtful = any("not_learning" in (problem.symptom, *problem.also) for problem in problems)
     short = any(finding.id == "run_too_short" for finding in findings)
     harm = case.harm
-    open_ended = harm.undecided is not None or harm.unfinished or (harm.suffers and not case.level.well)
+    open_ended = harm.undecided is not None or harm.unfinished or harm.hardly_moved
     undecided = nothing_judged(case) or open_ended
     return "insufficient_evidence" if short or doubtful or undecided else "healthy"
 

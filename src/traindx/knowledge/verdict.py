@@ -116,7 +116,7 @@ def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
             f"The loss stood still at first and still fell by {case.loss.course.late_fall:.0%} within the "
             "last third: the run ended before it showed what it can reach. Let it run longer."
         )
-    elif not case.surrogate and not thin and (nothing_judged(case) or case.harm.suffers):
+    elif not case.surrogate and not thin and (nothing_judged(case) or case.harm.hardly_moved):
         lines.append(
             "The loss hardly moved: a run that starts good looks the same as one that does not learn."
         )

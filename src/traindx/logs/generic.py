@@ -22,6 +22,8 @@ _INFORMATIVE = frozenset(
         *("reward", "kl", "lr", "grad_norm", "loss_scale", "mfu", "tokens_per_s"),
     )
 )
+# So many values of one metric and nothing else are a curve.
+_ONE_CURVE = 20
 _SETTINGS = frozenset(("lr", "kl", "loss_scale", "mfu", "tokens_per_s"))
 _INDEX = re.compile(r"(index|unnamed_?:? ?0|i|s|it|mb|round|generation|batch)", re.I)
 _CLOCK = re.compile(
@@ -64,6 +66,8 @@ def is_training(table: Table) -> bool:
     if metrics and real:
         return True
     if table.rows >= 3 and (losses or _split_pair(metrics)):
+        return True
+    if table.rows >= _ONE_CURVE and metrics and len(table.values) == 1:
         return True
     return bool(real) and len(table.values) >= 2 and table.rows >= 5
 

@@ -7,8 +7,9 @@ read. An empty cell and a word are gaps, a literal `nan` is a value. A column of
 `phase` gives the split of its rows. TensorBoard's CSV download (`Wall time,Step,Value`) takes the
 metric's name from the file name. Stable-Baselines3's `monitor.csv` (`r,l,t`) is read by episode.
 
-A table needs a counter (`step`, `epoch`, ...) or names of metrics to be taken for a training: data
-sets are left alone. Without a header the file name must contain a word for a metric.
+A table needs a counter (`step`, `epoch`, ...), names of metrics, or nothing but a metric's one column
+to be taken for a training: data sets are left alone. Without a header the file name must contain a
+word for a metric.
 """
 
 from __future__ import annotations
@@ -80,6 +81,11 @@ def _titled(table: Table, file: File, *, headed: bool) -> Table:
     if values and not headed:
         columns = list(values)
         first = values[columns[0]]
+        if first.size > 2 and not np.isfinite(first[0]) and _counts(first[1:]):
+            # The header that pandas writes over an index and a column without names: `,0`.
+            values = {name: column[1:] for name, column in values.items()}
+            present = {name: column[1:] for name, column in present.items() if name != columns[0]}
+            first = values[columns[0]]
         if len(columns) > 1 and columns[0] not in present and _counts(first):
             _rename(values, present, columns[0], "step")
             columns = columns[1:]

@@ -41,7 +41,7 @@ from traindx.evidence.validation import (
 from traindx.testing.sketch import decay, noisy, run
 
 # A rise of the validation loss that counts where the noise of the training loss hides whether it still falls.
-_CLEAR_RISE = 0.15
+_CLEAR_RISE, _BEYOND_DOUBT = 0.15, 15.0
 
 DETECTOR = Detector(
     title="Validation parts from training",
@@ -105,7 +105,7 @@ def _training_since(train: Curve, val: Curve, turn: Turn) -> tuple[float, float,
     fell = before - now > max(share * abs(before), 2.0 * error)
     rose = now - before > max(0.02 * abs(before), 3.0 * error)
     memorised = 0 <= now <= 0.5 * turn.last and now <= 0.5 * train.head and val.goal != "higher"
-    clearly = turn.relative >= _CLEAR_RISE and train.trend.z < -2.0
+    clearly = turn.relative >= _CLEAR_RISE and turn.z >= _BEYOND_DOUBT and train.trend.z < -2.0
     return before, now, bool(fell or ((memorised or clearly) and not rose))
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional
 
+from traindx.observe.torch.graph import walk
 from traindx.observe.torch.lookahead import lookahead
 
 _TOKENS, _LENGTH, _ROWS, _WIDTH = 20, 12, 8, 16
@@ -47,7 +50,7 @@ def _maps(form: str, causal: bool, *, shifted: bool = True) -> dict[str, object]
     layers = nn.Sequential(_Attention(form, causal), _Attention(form, causal))
     loss = functional.cross_entropy(head(layers(embed(inputs))).flatten(0, 1), targets.flatten())
     assert loss.grad_fn is not None
-    return lookahead(loss.grad_fn, targets.flatten())
+    return lookahead(walk(loss.grad_fn, inf), targets.flatten())
 
 
 @pytest.mark.parametrize("form", ["plain", "masked after softmax", "fused", "fused with a mask", "module"])
@@ -77,6 +80,6 @@ def test_an_encoder_may_read_all() -> None:
         head(written + read.mean(1, keepdim=True)).flatten(0, 1), targets.flatten()
     )
     assert loss.grad_fn is not None
-    maps = lookahead(loss.grad_fn, targets.flatten())
+    maps = lookahead(walk(loss.grad_fn, inf), targets.flatten())
     assert maps is not None
     assert maps["open"] == 0

@@ -18,6 +18,7 @@ from traindx.observe.arrays import (
     limits,
     readable,
 )
+from traindx.observe.data.colour_planes import line_evenness
 from traindx.observe.data.targets import counts_of, target_statistics, targets_sample
 
 _ROWS, _FEATURES, _ELEMENTS = 32, 128, 4096
@@ -155,7 +156,9 @@ class Batches:
             self._steps[key] = step
         # Features do not change from batch to batch: now and then is enough.
         by_feature = self._batches <= _FEATURES_FIRST or self._batches % _FEATURES_EVERY == 0
-        return {**_statistics(data, sample, by_feature=by_feature), **self.repeats()}
+        evenness = line_evenness(data) if by_feature and is_real(data) else None
+        lines = {} if evenness is None else {"line_evenness": evenness}
+        return {**_statistics(data, sample, by_feature=by_feature), **lines, **self.repeats()}
 
     def repeats(self) -> dict[str, float]:
         """The share of batches seen before, and the fewest steps between a batch and itself."""

@@ -264,6 +264,10 @@ class ActivationProbe:
         if self._calls < _CALLS and not self._module_names.alone(module):
             calls._global_forward_pre_hooks[_ANYWHERE] = _enter
 
+    def given_shape(self) -> tuple[int, ...]:
+        """The sizes of what a model was first called with in the sample that is being taken."""
+        return next((tuple(inputs.shape) for _, inputs in self._model_calls if inputs is not None), ())
+
     def _introduce(self) -> None:
         """Names for what is new, and what the main model was called with: the first in the first sample."""
         module_names = self._module_names

@@ -71,6 +71,12 @@ def output_dtype(node: Node) -> torch.dtype | None:
     return dtype if isinstance(dtype, torch.dtype) else None
 
 
+def output_shape(node: Node) -> object:
+    """The sizes of its first result; None where they are not known."""
+    metadata = getattr(node, "_input_metadata", None)
+    return getattr(metadata[0], "shape", None) if metadata else None
+
+
 def setting(node: Node, name: str) -> object:
     """A number or a size the operation was called with; never a tensor, which may stand behind a hook."""
     return None if hasattr(type(node), f"_raw_saved_{name}") else getattr(node, f"_saved_{name}", None)

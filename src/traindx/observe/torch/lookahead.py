@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator
 import torch
 from torch.autograd.graph import Node
 
-from traindx.observe.clock import monotonic
 from traindx.observe.data.targets import IGNORED
-from traindx.observe.torch.graph import Graph, inputs, operation, setting, walk
+from traindx.observe.torch.graph import Graph, inputs, operation, setting
 from traindx.observe.torch.saved import Saved
 
 _SOFTMAX = frozenset({"Softmax", "SafeSoftmax"})
@@ -24,18 +23,18 @@ _PRODUCTS = frozenset({"Bmm", "Baddbmm", "Mm"})
 _BETWEEN = frozenset(
     "Div Mul Add Sub Where MaskedFill View UnsafeView Reshape ReshapeAlias ToCopy Expand Clone".split()
 )
-_MAPS, _ROWS, _SECONDS = 16, 16, 0.25
+_MAPS, _ROWS = 16, 16
 _LEAST_TOKENS, _SAME = 32, 0.95
 # What counts as nothing: half precision rounds a masked score to this at most.
 _NOTHING = 1e-4
 
 
-def lookahead(grad_fn: Node, target: torch.Tensor) -> dict[str, object] | None:
+def lookahead(graph: Graph, target: torch.Tensor) -> dict[str, object] | None:
     """Of the attention maps over the tokens to be predicted, how many see later ones, and how much of them.
 
     None where the targets are not the next tokens of an embedding's input, or no such map was kept.
     """
-    graph, saved = walk(grad_fn, monotonic() + _SECONDS), Saved()
+    saved = Saved()
     embeddings = {
         node: width
         for node in graph.nodes

@@ -90,7 +90,7 @@ class LossCalls:
         self.watching.sampler.evaluations.drop()
         if self.watching.sampling and self.watching.steps.backwards == 1:
             self.watching.guard("written losses", self._note_written_losses)
-            self.watching.guard("lookahead", self.watching.sampler.look_ahead, self.watching.steps.grad_fn)
+            self.watching.guard("lookahead", self.watching.sampler.read_graph, self.watching.steps.grad_fn)
             self.watching.sampler.finish_forward()
             self.watching.guard("stale gradients", self._stale_gradients)
         if not computed or not isinstance(loss, float) or not loss or not math.isfinite(loss):

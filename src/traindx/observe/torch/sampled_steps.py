@@ -8,7 +8,7 @@ import torch
 from torch.autograd.graph import Node
 
 from traindx.core.kinds import loss_kind
-from traindx.observe.clock import perf_counter
+from traindx.observe.clock import monotonic, perf_counter
 from traindx.observe.data import batches
 from traindx.observe.data.answers import answer_statistics
 from traindx.observe.data.targets import target_statistics
@@ -16,9 +16,11 @@ from traindx.observe.data.token_entropy import TokenEntropy
 from traindx.observe.early_steps import EarlySteps
 from traindx.observe.torch.activation_probe import ActivationProbe
 from traindx.observe.torch.followers import Followers
+from traindx.observe.torch.graph import walk
 from traindx.observe.torch.histograms import Histograms
 from traindx.observe.torch.layer_probe import LayerProbe
 from traindx.observe.torch.lookahead import lookahead
+from traindx.observe.torch.moved_axes import moved_axes
 from traindx.observe.torch.output_statistics import Answers
 from traindx.observe.torch.sample_prints import SampleFingerprints
 from traindx.observe.torch.validation_inputs import Evaluations
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 # A number of a recording is exact up to here.
 _PRINTS = 2**48
+_WALK_SECONDS = 0.25
 
 
 class StepSampler:
@@ -115,11 +118,14 @@ class StepSampler:
             numbers = answer_statistics(loss_kind({"function": name}), output.detach(), target)
             self._groups[f"output{of}"] = {**batches.input_statistics(output.detach()), **numbers}
 
-    def look_ahead(self, grad_fn: Node | None) -> None:
-        """Before the first backward: whether attention sees the tokens that are to be predicted."""
-        if self.sample_count or grad_fn is None or self._target is None:
+    def read_graph(self, grad_fn: Node | None) -> None:
+        """Before the first backward: views that move an axis, and attention to the tokens to be predicted."""
+        if self.sample_count or grad_fn is None:
             return
-        attention = lookahead(grad_fn, self._target)
+        graph = walk(grad_fn, monotonic() + _WALK_SECONDS)
+        given = self.activations.given_shape()
+        self.recorder.fact("moved_axes", moved_axes(graph, self.watching.names.layer_of, given))
+        attention = lookahead(graph, self._target) if self._target is not None else None
         if attention is not None:
             self.recorder.fact("attention", attention)
 

@@ -28,7 +28,8 @@ _OF_OPTIMIZER = ("lr", "weight_decay", "schedule", "warmup", "warmup_ratio")
 # What is of one training, and not of the process.
 _OF_TRAINING = (
     *("models", "optimizers", "losses", "loaders", "schedulers", "graph", "reach", "restored"),
-    *("classes", "samples", "accumulation", "clipping", "histograms", "tokens", "followers", "attention"),
+    *("classes", "samples", "accumulation", "clipping", "histograms", "tokens", "followers"),
+    *("attention", "moved_axes"),
 )
 _PHASES_MOST, _PHASES_SAMPLED = 64, 8
 _LOADER_SETTINGS = (("batch_size", "batch_size"), ("train_samples", "samples"), ("workers", "workers"))

@@ -117,6 +117,35 @@ def batch_repeated(
     return Finding(sentence, "silent_defect", "high", numbers={"repeat_share": again, "batches": batches})
 
 
+@Detector("Colours in turns along a line", needs=("input/*",), family="axes_mixed")
+def colours_interleaved(case: Case, *, max_evenness: float = 0.7, min_samples: int = 3) -> Detected:
+    """Images of three colours hold their colours in turns along each line, as the file had them.
+
+    An image of (height, width, colours) does not become (colours, height, width) by a reshape: every plane
+    then holds all colours, and a value is like the third after it and unlike its neighbours. The recorder
+    measures that on lines of the batch: about 1 in images, near 0 in such arrays. Seen at {max_evenness} and
+    less in every one of at least {min_samples} samples.
+
+    Could not look without inputs of (batch, colours, height, width). Silent for noise, and for flat areas of
+    three equal colours, where nothing shows. Known mistakes: patterns that repeat every three pixels.
+    """
+    evenness = sampled(case, "input/line_evenness", min_samples)
+    if evenness is None:
+        return Skipped("images of three colours with the colours in the second place")
+    highest = float(evenness.y.max())
+    if highest > max_evenness:
+        return None
+    return Finding(
+        f"In all {len(evenness)} sampled batches the three colours take turns along the lines of the images "
+        f"(evenness {text(highest)} at most, about 1 in images): they were reshaped to (3, height, width) "
+        "instead of transposed.",
+        "silent_defect",
+        "high",
+        float(evenness.x[0]),
+        numbers={"evenness": highest},
+    )
+
+
 def _loader(batches: int) -> dict[str, object]:
     return {"loaders": [{"role": "training", "batch_size": 32, "batches": batches, "samples": 32 * batches}]}
 
@@ -146,3 +175,9 @@ def cases() -> Cases:
     yield from batch_repeated.silent(run(again))
     yield from batch_repeated.silent(run(again, facts=_loader(1)))
     yield from batch_repeated.silent(run({"input/repeat_share": [0.0] * 6}, facts=_loader(32)))
+    yield from colours_interleaved.fires(run({"input/line_evenness": [0.3, 0.21, 0.44, 0.28]}))
+    yield from colours_interleaved.silent(
+        run({"input/line_evenness": [0.97, 0.92, 1.0, 0.88]}),
+        run({"input/line_evenness": [0.3, 0.21, 0.92, 0.28]}),
+        run({"input/line_evenness": [0.3, 0.21]}),
+    )

@@ -74,6 +74,7 @@ SLOW = (
     "trial/test_prove.py",
     "trial/test_treat*.py",
     # many cases, large inputs
+    "checkup/test_data.py::test_a_change_of_unit_within_groups_*",
     "*::test_hard_curves_can_be_drawn",
     "*::test_html_and_plots_are_written",
     "readers/test_recording.py::test_every_prefix_*",

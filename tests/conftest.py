@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.slow import is_long, is_slow
+from tests.slow import dealt, is_long, is_slow
 
 # Tests run side by side: trainings of two threads each would wait for one another.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -44,10 +44,15 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if quick and is_slow(collection_path) else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     for item in items:
         name = item.name.partition("[")[0]
         if is_slow(item.path, name):
             item.add_marker("slow")
         if is_long(item.path, name) and not os.environ.get("TRAINDX_LONG"):
             item.add_marker(pytest.mark.skip(reason="takes long: make long"))
+    yield
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if workers > 1:
+        items[:] = [items[at] for at in dealt([item.path for item in items], workers)]

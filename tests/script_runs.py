@@ -1,20 +1,17 @@
 """Run the training scripts below `tests/scripts/`, plain and under `traindx run`, and compare.
 
 Importing torch takes longer than most of these trainings. So plain runs are forked from a process that
-has imported it already (`warm_python.py`); the recorded run is always the real command.
+has imported it already (`warm.py`); the recorded run is always the real command.
 """
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -24,6 +21,7 @@ from typing import Any
 import pytest
 
 from .script_checks import Both, Outcome
+from .warm import environment, warm
 
 SCRIPTS = Path(__file__).resolve().parent / "scripts"
 ALL = any(map(os.environ.get, ("TRAINDX_ALL_SCRIPTS", "TRAINDX_HOSTILE")))
@@ -73,18 +71,22 @@ def run_ahead(request: pytest.FixtureRequest, folder: Path) -> Iterator[Runs]:
 
 
 class Runs:
-    """Scripts run ahead of the tests that ask for them."""
+    """Scripts run ahead of the tests that ask for them, but not far: another worker may take the rest."""
 
     def __init__(self, scripts: list[Script], folder: Path) -> None:
         self._folder = folder
-        self._pool = ThreadPoolExecutor(max(2, os.cpu_count() or 1))
-        self._futures: dict[Script, Future[Both]] = {
-            script: self._pool.submit(self._run, script) for script in scripts if not script.slow or ALL
-        }
+        self._scripts = [script for script in scripts if not script.slow or ALL]
+        self._threads = max(2, os.cpu_count() or 1)
+        self._pool = ThreadPoolExecutor(self._threads)
+        self._futures: dict[Script, Future[Both]] = {}
 
     def __getitem__(self, script: Script) -> Both:
-        if script not in self._futures:
+        if script not in self._scripts:
             pytest.skip("one of many: set TRAINDX_ALL_SCRIPTS=1")
+        first = self._scripts.index(script)
+        for one in self._scripts[first : first + 1 + self._threads]:
+            if one not in self._futures:
+                self._futures[one] = self._pool.submit(self._run, one)
         return self._futures[script].result()
 
     def close(self) -> None:
@@ -94,16 +96,16 @@ class Runs:
         name = "_".join(re.findall(r"\w+", script.command))
         plain, recorded = (_copy(self._folder / name / kind) for kind in ("plain", "recorded"))
         if script.before:
-            assert _warm.run(script.before.split(), plain) == 0
-            assert _warm.run(script.before.split(), recorded) == 0
+            assert warm.run(script.before.split(), plain, plain.parent) == 0
+            assert warm.run(script.before.split(), recorded, recorded.parent) == 0
         if script.alone or script.processes or script.stdin:
             code = _repeat(lambda: _spawn(_command(script, (sys.executable,)), plain, script.stdin), plain)
         else:
-            code = _warm.run(script.argv, plain)
+            code = warm.run(script.argv, plain, plain.parent)
         watched = _repeat(lambda: _spawn(_command(script, TRAINDX), recorded, script.stdin), recorded)
         both = Both(_outcome(plain, code), _outcome(recorded, watched))
         if script.after:
-            assert _warm.run(script.after.split(), recorded) == 0
+            assert warm.run(script.after.split(), recorded, recorded.parent) == 0
         return both
 
 
@@ -139,16 +141,10 @@ def _spawn(command: list[str], folder: Path, stdin: str = "") -> int:
             stdout=out,
             stderr=err,
             timeout=_SECONDS,
-            env=_environment(),
+            env=environment(),
             check=False,
         )
     return done.returncode
-
-
-def _environment() -> dict[str, str]:
-    # TensorFlow, which TensorBoard imports where it is installed, writes the time to standard error.
-    quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
-    return os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "80"} | quiet
 
 
 def _outcome(folder: Path, code: int) -> Outcome:
@@ -156,31 +152,3 @@ def _outcome(folder: Path, code: int) -> Outcome:
     return Outcome(
         folder, code, *[_LOG_HEAD.sub(r"\1 ", text.replace(str(folder), ".")) for text in (out, err)]
     )
-
-
-class Warm:
-    """A Python with torch in it, one for all modules; every script runs in a fork of it."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._process: subprocess.Popen[str] | None = None
-
-    def run(self, argv: list[str], folder: Path) -> int:
-        with self._lock:
-            if self._process is None:
-                self._process = subprocess.Popen(
-                    [sys.executable, str(SCRIPTS.parent / "warm_python.py")],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    text=True,
-                    env=_environment(),
-                )
-                atexit.register(self._process.communicate)
-            assert self._process.stdin is not None
-            assert self._process.stdout is not None
-            self._process.stdin.write(json.dumps([argv, str(folder)]) + "\n")
-            self._process.stdin.flush()
-            return int(self._process.stdout.readline())
-
-
-_warm = Warm()

@@ -6,8 +6,10 @@ below tests/, or `file::test`. What `--durations` shows at the top of `make quic
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 TESTS = Path(__file__).parent
@@ -57,12 +59,15 @@ SLOW = (
     "test_run_*.py",
     "test_score.py",
     "test_scripts*.py",
+    "test_sequences_and_copies.py::test_a_language_model_that_sees_its_answer",
+    "test_sequences_and_copies.py::test_a_target_network_that_never_follows",
     "test_watch.py",
     "trial/test_arm*.py",
     "trial/test_assertions.py",
     "trial/test_ci.py",
     "trial/test_confirm.py",
     "trial/test_edited_arms.py",
+    "trial/test_edits_run.py",
     "trial/test_keras_commands.py",
     "trial/test_keras_edits.py::test_keras_takes_every_edit",
     "trial/test_lr_find.py",
@@ -72,6 +77,7 @@ SLOW = (
     "trial/test_prove.py",
     "trial/test_treat*.py",
     # many cases, large inputs
+    "checkup/test_data.py::test_a_change_of_unit_within_groups_*",
     "*::test_hard_curves_can_be_drawn",
     "*::test_html_and_plots_are_written",
     "readers/test_recording.py::test_every_prefix_*",
@@ -111,6 +117,66 @@ LONG = (
     "trial/test_treatment_report.py::test_the_report_has_the_sections_of_a_final_report",
 )
 
+# Seconds of a core that the longest files take, roughly: `make test` begins with them (`dealt`).
+SECONDS = {
+    "request/test_request.py": 65,
+    "test_scripts.py": 50,
+    "test_scripts_models.py": 45,
+    "test_scripts_steps.py": 45,
+    "record/test_integrations.py": 40,
+    "test_mcp.py": 40,
+    "test_scripts_ends.py": 40,
+    "trial/test_treat.py": 35,
+    "test_demo.py": 30,
+    "test_every_command.py": 30,
+    "test_simulation.py": 30,
+    "test_skills.py": 30,
+    "trial/test_prove.py": 30,
+    "trial/test_suspicions.py": 30,
+    "hostile/test_trial_escapes.py": 25,
+    "test_damage.py": 25,
+    "test_run_children.py": 25,
+    "checkup/test_data.py": 20,
+    "record/test_keras.py": 20,
+    "trial/test_assertions.py": 20,
+    "trial/test_keras_commands.py": 20,
+    "test_level.py": 15,
+    "test_run_stop.py": 15,
+    "test_sequences_and_copies.py": 15,
+    "test_watch.py": 15,
+    "record/test_modes.py": 10,
+    "test_signal_rates_curves.py": 10,
+    "trial/test_ci.py": 10,
+    "trial/test_confirm.py": 10,
+    "trial/test_keras_edits.py": 10,
+    "trial/test_lr_find.py": 10,
+    "trial/test_treatment_report.py": 10,
+}
+
+
+def dealt(files: Sequence[Path], workers: int) -> list[int]:
+    """The order in which tests, of which these are the files, take the least time among workers.
+
+    Each of them gets a share of equal length from the list, one after the other, and takes from the end of
+    another's share when its own is done. So every share begins with long files, as many seconds in each, and
+    ends with short tests, and those of one file stay together.
+    """
+    counts = Counter(path.relative_to(TESTS).as_posix() for path in files)
+    shares: list[list[str]] = [[] for _ in range(workers)]
+    for name in sorted(counts.keys() & SECONDS.keys(), key=lambda one: (-SECONDS[one], one)):
+        min(shares, key=lambda share: sum(map(SECONDS.__getitem__, share))).append(name)
+    place = {name: (number, at) for number, share in enumerate(shares) for at, name in enumerate(share)}
+    names = [path.relative_to(TESTS).as_posix() for path in files]
+    short = [number for number, name in enumerate(names) if name not in place]
+    order: list[int] = []
+    for number in range(workers):
+        mine = [at for at, name in enumerate(names) if place.get(name, (None,))[0] == number]
+        mine.sort(key=lambda at: (place[names[at]], at))
+        left = max(0, len(files) * (number + 1) // workers - len(order) - len(mine))
+        taken, short = (short, []) if number == workers - 1 else (short[:left], short[left:])
+        order += mine + taken
+    return order
+
 
 def is_slow(path: Path, test: str = "") -> bool:
     """Of a file of tests, or of one test in it."""
@@ -121,6 +187,7 @@ def is_long(path: Path, test: str) -> bool:
     return _among(LONG, path, test)
 
 
-def _among(patterns: Sequence[str], path: Path, test: str) -> bool:
+@cache
+def _among(patterns: tuple[str, ...], path: Path, test: str) -> bool:
     name = path.relative_to(TESTS).as_posix()
     return any(fnmatch(name, pattern) or fnmatch(f"{name}::{test}", pattern) for pattern in patterns)

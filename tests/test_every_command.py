@@ -16,6 +16,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner, Result
 
 from traindx.cli import GROUPS, cli
 from traindx.cli._common import _ids
@@ -109,12 +110,22 @@ def run(folder: Path, *words: str, **environ: str) -> subprocess.CompletedProces
     )
 
 
+def called(*words: str) -> Result:
+    """The command without a process of its own, in the working folder."""
+    done = CliRunner().invoke(cli, words)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done
+
+
 @pytest.mark.parametrize("name", QUICK)
-def test_json_is_one_document_on_standard_output(folder: Path, name: str) -> None:
+def test_json_is_one_document_on_standard_output(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(folder)
     (option,) = [one for one in COMMANDS[name].params if "--json" in one.opts]
     words = ["--json"] if isinstance(option, click.Option) and option.is_flag else ["--json", "-"]
-    done = run(folder, *name.split(), *CALLS[name], *words)
-    assert done.returncode in (0, 1), done.stderr
+    done = called(*name.split(), *CALLS[name], *words)
+    assert done.exit_code in (0, 1), done.stderr
     json.loads(done.stdout, parse_constant=lambda token: pytest.fail(f"bare {token}"))
 
 
@@ -152,9 +163,10 @@ def test_colour_where_it_is_wanted(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_quiet_leaves_only_the_result(folder: Path, name: str) -> None:
-    plain, still = (run(folder, *name.split(), *CALLS[name], *option) for option in ([], ["--quiet"]))
-    assert still.returncode == plain.returncode
+def test_quiet_leaves_only_the_result(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(folder)
+    plain, still = (called(*name.split(), *CALLS[name], *option) for option in ([], ["--quiet"]))
+    assert still.exit_code == plain.exit_code
     assert still.stderr == ""
     if name != "doctor":  # measures anew
         assert still.stdout == plain.stdout

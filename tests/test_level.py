@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import traindx
+from tests.warm import record
 from traindx.evidence.case import Case
 from traindx.report.answer import answer_text
 from traindx.testing.sketch import run
@@ -46,8 +45,7 @@ SQUARED, LOG_COSH = "(model(inputs) - targets) ** 2", "(model(inputs) - targets)
 def diagnosed(folder: Path, lr: float, score: str, loss: str = SQUARED) -> traindx.Diagnosis:
     source = TRAIN.replace(SQUARED, loss)
     (folder / "train.py").write_text(source.replace("SCORE", score).replace("RATE", str(lr)))
-    command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", "r", "train.py"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    record(folder, "r", "train.py")
     return traindx.diagnose(folder / "r")
 
 
@@ -109,8 +107,7 @@ def test_a_measurement_overrules_what_the_source_seems_to_say(
 ) -> None:
     """That `net[1]` is the last layer cannot be read; that the optimizer holds it was recorded."""
     (tmp_path / "train.py").write_text(LAST.replace("HELD", held))
-    command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", "r", "train.py"]
-    subprocess.run(command, cwd=tmp_path, check=False, capture_output=True)
+    record(tmp_path, "r", "train.py")
     assert traindx.diagnose(tmp_path / "r").verdict == verdict
 
 
@@ -143,8 +140,7 @@ for step in range(60):
 @pytest.mark.parametrize("loaded", ["teacher", "student"])
 def test_a_teacher_that_is_loaded_is_no_training_taken_up_again(tmp_path: Path, loaded: str) -> None:
     (tmp_path / "train.py").write_text(DISTILLED.replace("LOADED", loaded))
-    command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", "r", "train.py"]
-    subprocess.run(command, cwd=tmp_path, check=False, capture_output=True)
+    record(tmp_path, "r", "train.py")
     run = traindx.read(tmp_path / "r").runs[-1]
     kinds = [event.kind for event in run.events]
     assert ("optimizer_state_not_loaded" in kinds) is (loaded == "student")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.warm import record
 from traindx.core.nouns import Diagnosis
 from traindx.engine import diagnose
 from traindx.observe.data.token_entropy import TokenEntropy
@@ -91,8 +90,7 @@ for step in range(1, 201):
 
 def _diagnosed(folder: Path, source: str, mode: str) -> Diagnosis:
     (folder / "train.py").write_text(source)
-    command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", "rec", "train.py", mode]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=300)
+    record(folder, "rec", "train.py", mode)
     return diagnose(folder / "rec")
 
 

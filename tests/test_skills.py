@@ -20,6 +20,7 @@ from skills_ref import validate
 
 from tests.request.table import items
 from tests.test_every_command import COMMANDS, TRIED
+from tests.warm import ran, record
 from traindx import skills
 from traindx.cli import cli
 from traindx.cli._common import _ids
@@ -121,13 +122,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _commits(folder)
     add([TRIED], folder)
     for name in ("before", "long"):
-        _traindx(folder, "run", "--quiet", "--out", f".traindx/{name}", "train.py")
-    log = subprocess.run([sys.executable, "train.py"], cwd=folder, capture_output=True, text=True, check=True)
-    (folder / "train.log").write_text(log.stdout)
+        record(folder, f".traindx/{name}", "train.py")
+    log = ran(folder, "train.py")
+    assert log.code == 0, log.err
+    (folder / "train.log").write_text(log.out)
     for name in ("good", "bad"):
         (folder / "runs" / name).mkdir(parents=True)
         (folder / "runs" / name / "train.log").write_text(
-            log.stdout.replace("loss 0.", f"loss {name == 'bad':d}.")
+            log.out.replace("loss 0.", f"loss {name == 'bad':d}.")
         )
     return folder
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import traindx
+from tests import warm
+from tests.warm import Ran
 
 KERAS = """
 import keras, numpy as np
@@ -167,14 +166,10 @@ def needs(module: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(find_spec(module) is None, reason=f"{module} is not installed")
 
 
-def ran(tmp_path: Path, text: str, *command: str) -> subprocess.CompletedProcess[str]:
+def ran(tmp_path: Path, text: str, *command: str) -> Ran:
     (tmp_path / "train.py").write_text(text, encoding="utf-8")
-    words = [sys.executable, *command, "train.py"]
-    env = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        words, cwd=tmp_path, capture_output=True, text=True, env=env, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    done = warm.ran(tmp_path, *command, "train.py")
+    assert done.code == 0, done.err
     return done
 
 
@@ -189,7 +184,7 @@ def test_keras(tmp_path: Path) -> None:
     assert len(run.series["loss"].values) == 144
     assert len(run.series["val/accuracy"].values) == 12
     assert any(name.startswith("grad_norm") for name in run.series)
-    assert done.stderr.count("HEALTHY") == 1
+    assert done.err.count("HEALTHY") == 1
 
 
 def test_lightning(tmp_path: Path) -> None:
@@ -199,7 +194,7 @@ def test_lightning(tmp_path: Path) -> None:
     assert len(run.series["loss"].values) == 100
     assert len(run.series["val/accuracy"].values) >= 10
     assert run.config["lr"] == 3e-3
-    assert done.stderr.count("HEALTHY") == 1
+    assert done.err.count("HEALTHY") == 1
     # The loss is computed in a closure that the optimizer calls: its graph is known all the same.
     assert run.facts["graph"]["depth"] == 2
     assert (run.facts["reach"]["held"], run.facts["reach"]["free"]) == (4, [])
@@ -219,8 +214,8 @@ def test_lightning_stops_at_a_critical_problem(tmp_path: Path) -> None:
         "self.net(batch[0]), batch[1])\n", "self.net(batch[0]), batch[1]) * float('nan')\n", 1
     )
     done = ran(tmp_path, text)
-    assert int(done.stdout.rsplit("epochs trained:", 1)[1]) < 200
-    assert "PROBLEM" in done.stderr
+    assert int(done.out.rsplit("epochs trained:", 1)[1]) < 200
+    assert "PROBLEM" in done.err
 
 
 def test_transformers_by_report_to(tmp_path: Path) -> None:
@@ -230,7 +225,7 @@ def test_transformers_by_report_to(tmp_path: Path) -> None:
     assert len(run.series["loss"].values) == 48
     assert len(run.series["val/loss"].values) == 4
     assert run.config["lr"] == 1e-3
-    assert "last step 4" in done.stderr
+    assert "last step 4" in done.err
 
 
 def test_accelerate(tmp_path: Path) -> None:
@@ -238,7 +233,7 @@ def test_accelerate(tmp_path: Path) -> None:
     run = only_run(tmp_path / "rec")
     assert len(run.series["my_score"].values) == 150
     assert run.config["dropout"] == 0.1
-    assert "HEALTHY" in done.stderr
+    assert "HEALTHY" in done.err
 
 
 @needs("ignite")
@@ -248,9 +243,9 @@ def test_ignite_records_and_stops(tmp_path: Path) -> None:
     assert len(run.series["loss"].values) == 100
     assert len(run.series["val/accuracy"].values) == 10
     assert run.config["epochs"] == 10
-    assert done.stderr.count("HEALTHY") == 1
-    assert int(done.stdout.rsplit("epochs trained:", 1)[1]) < 500
-    assert "PROBLEM" in done.stderr
+    assert done.err.count("HEALTHY") == 1
+    assert int(done.out.rsplit("epochs trained:", 1)[1]) < 500
+    assert "PROBLEM" in done.err
 
 
 # The torchvision that comes with it is built for CUDA: beside the CPU build of torch it does not load, and
@@ -262,9 +257,9 @@ def test_fastai_records_and_stops(tmp_path: Path) -> None:
     assert len(run.series["loss"].values) == 100
     assert len(run.series["val/accuracy"].values) == 10
     assert len(run.series["lr"].values) >= 100
-    assert done.stderr.count("HEALTHY") == 1
-    assert int(done.stdout.rsplit("epochs trained:", 1)[1]) < 500
-    assert "PROBLEM" in done.stderr
+    assert done.err.count("HEALTHY") == 1
+    assert int(done.out.rsplit("epochs trained:", 1)[1]) < 500
+    assert "PROBLEM" in done.err
 
 
 @needs("stable_baselines3")
@@ -274,15 +269,15 @@ def test_sb3_records_and_stops(tmp_path: Path) -> None:
     assert len(run.series["loss"].values) == 64
     assert len(run.series["reward/rollout"].values) == 4
     assert run.config["n_steps"] == 256
-    assert "PROBLEM" in done.stderr
-    assert int(done.stdout.rsplit("steps trained:", 1)[1]) < 50_000
+    assert "PROBLEM" in done.err
+    assert int(done.out.rsplit("steps trained:", 1)[1]) < 50_000
 
 
 def test_under_traindx_run_there_is_one_recording_and_one_report(tmp_path: Path) -> None:
     done = ran(tmp_path, ACCELERATE.replace('out="rec"', ""), "-m", "traindx", "run")
     (folder,) = filter(Path.is_dir, (tmp_path / ".traindx").iterdir())
     assert len(only_run(folder).series["my_score"].values) == 150
-    assert (done.stdout + done.stderr).count("HEALTHY") == 1
+    assert (done.out + done.err).count("HEALTHY") == 1
 
 
 FRAMEWORKS = ["keras", "lightning", "transformers", "accelerate", "ignite", "fastai", "sb3"]
@@ -298,7 +293,7 @@ try:
 except ImportError as error:
     print(error)
 """
-    assert f"pip install 'traindx[{name}]'" in ran(tmp_path, text).stdout
+    assert f"pip install 'traindx[{name}]'" in ran(tmp_path, text).out
 
 
 def test_a_severity_that_is_none(tmp_path: Path) -> None:
@@ -309,4 +304,4 @@ try:
 except ValueError as error:
     print(error)
 """
-    assert "critical, high, medium, or None; got 'bad'" in ran(tmp_path, text).stdout
+    assert "critical, high, medium, or None; got 'bad'" in ran(tmp_path, text).out

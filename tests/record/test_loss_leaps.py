@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.warm import ran, record
 
 PROGRAM = """
 import torch
@@ -37,10 +37,9 @@ SLICED = "[(x[i : i + 10], y[i : i + 10]) for i in range(0, 400, 10)]"
 def test_the_batch_of_a_leap_is_measured(batches: str, tmp_path: Path) -> None:
     program = tmp_path / "train.py"
     program.write_text(PROGRAM.replace("{batches}", batches), encoding="utf-8")
-    plain = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, capture_output=True, text=True)
-    command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", "recording", "train.py"]
-    recorded = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert recorded.stdout == plain.stdout != ""
+    plain = ran(tmp_path, "train.py")
+    recorded = record(tmp_path, "recording", "train.py")
+    assert recorded.out == plain.out != ""
     lines = (tmp_path / "recording" / "rank-0.jsonl").read_text(encoding="utf-8").splitlines()
     leaps = [one for line in lines if (one := json.loads(line)).get("event") == "loss_leap"]
     assert [one["step"] for one in leaps] == [34 + 40 * epoch for epoch in range(6)]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.warm import record
 
 TRAINING = """
 import torch
@@ -37,8 +37,7 @@ def test_validation_between_steps_is_no_training_in_eval_mode(
 ) -> None:
     script = tmp_path / "train.py"
     script.write_text(TRAINING.replace("{eval_while_training}", str(never_back)))
-    command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", str(tmp_path / "rec"), str(script)]
-    subprocess.run(command, check=True, cwd=tmp_path, timeout=120, capture_output=True)
+    record(tmp_path, "rec", "train.py")
     lines = [json.loads(line) for line in (tmp_path / "rec" / "rank-0.jsonl").read_text().splitlines()]
     modes = [line for line in lines if line.get("event") == "mode" and not line["data"]["training"]]
     assert len(modes) == told
@@ -74,8 +73,7 @@ def test_a_frozen_part_that_rests_does_not_make_validation_one_in_training_mode(
 ) -> None:
     script = tmp_path / "train.py"
     script.write_text(FROZEN.replace("{thawed}", str(thawed)))
-    command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", str(tmp_path / "rec"), str(script)]
-    subprocess.run(command, check=True, cwd=tmp_path, timeout=120, capture_output=True)
+    record(tmp_path, "rec", "train.py")
     told = (tmp_path / "rec" / "rank-0.jsonl").read_text()
     assert ("validated_in_train_mode" in told) is thawed
 
@@ -111,8 +109,7 @@ for epoch in range(20):
 def test_an_average_that_is_judged_has_a_mode_of_its_own(tmp_path: Path, judged: str, told: bool) -> None:
     script = tmp_path / "train.py"
     script.write_text(AVERAGED.replace("{judged}", judged))
-    command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", str(tmp_path / "rec"), str(script)]
-    subprocess.run(command, check=True, cwd=tmp_path, timeout=120, capture_output=True)
+    record(tmp_path, "rec", "train.py")
     text = (tmp_path / "rec" / "rank-0.jsonl").read_text()
     told_so = text.count("validated_in_train_mode") + text.count("evaluated_in_train_mode")
     assert (told_so > 2) is told
@@ -153,7 +150,6 @@ def test_who_is_back_in_training_mode_before_the_loss_was_measured_in_eval_mode(
 ) -> None:
     script = tmp_path / "train.py"
     script.write_text(BACK_EARLY.format(before=before, inside=inside, after=after))
-    command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", str(tmp_path / "rec"), str(script)]
-    subprocess.run(command, check=True, cwd=tmp_path, timeout=120, capture_output=True)
+    record(tmp_path, "rec", "train.py")
     text = (tmp_path / "rec" / "rank-0.jsonl").read_text()
     assert ("d_in_train_mode" in text) is told

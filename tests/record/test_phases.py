@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import traindx
+from tests.warm import record
 from traindx.core.nouns import Run
 from traindx.evidence.phase import of_one_script, phase_text
 from traindx.report.layout import Screen
@@ -60,8 +59,7 @@ for step in range(40):
 
 def recorded(folder: Path, source: str) -> tuple[Run, ...]:
     (folder / "train.py").write_text(source)
-    command = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", "r", "train.py"]
-    subprocess.run(command, cwd=folder, check=True)
+    record(folder, "r", "train.py")
     return traindx.read(folder / "r").runs
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.warm import record
 from traindx.evidence.case import Case
 from traindx.observe.data.batch_rows import prints, rows_of
 from traindx.observe.data.relations import relation
@@ -308,8 +307,7 @@ for epoch in range(6):
     print(f"epoch {{epoch}} val_loss {{total / len(val):.4f}}")
 """
     (tmp_path / "train.py").write_text(script, encoding="utf-8")
-    words = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", "rec", "train.py"]
-    subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
+    record(tmp_path, "rec", "train.py")
     facts = json.loads((tmp_path / "rec" / "run.json").read_text(encoding="utf-8"))["samples"]
     assert facts["validation"]["taken"] >= 100
     assert facts["validation"]["known"] == 0

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from traindx.cli import cli
 from traindx.core.nouns import Run
 from traindx.experiment.measure import Yardstick
 from traindx.experiment.prove.from_git import between
@@ -212,10 +214,13 @@ def test_a_script_that_failed_and_now_trains_is_better(folder: Path) -> None:
         (["--quick", "--sure", "--set", "lr=1", "train.py"], "exclude"),
     ],
 )
-def test_what_cannot_be_compared_is_one_line(folder: Path, words: list[str], text: str) -> None:
-    command = [sys.executable, "-m", "traindx", "prove", *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 2
+def test_what_cannot_be_compared_is_one_line(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], text: str
+) -> None:
+    monkeypatch.chdir(folder)
+    done = CliRunner().invoke(cli, ["prove", *words])
+    assert isinstance(done.exception, SystemExit), done.exception
+    assert done.exit_code == 2
     assert text in done.stderr
     assert "Traceback" not in done.stderr
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.warm import record
 from traindx.cli import cli
 from traindx.core.nouns import Diagnosis, Evidence, Hypothesis, Place, Problem, Run
 from traindx.experiment.api import confirm as confirm_api
@@ -36,6 +37,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "healthy.py").write_text(HEALTHY, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def healthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording of the healthy script."""
+    folder = tmp_path_factory.mktemp("healthy")
+    (folder / "healthy.py").write_text(HEALTHY, encoding="utf-8")
+    record(folder, "recording", "healthy.py")
+    return folder / "recording"
 
 
 def confirm(*words: str) -> Result:
@@ -261,8 +271,8 @@ print("Here is what I suspect:\\n```json\\n" + json.dumps(said) + "\\n```")"""
             ("print('[' * 100000)", "answered no JSON list"),
         ],
     )
-    def test_garbage_is_one_line(self, folder: Path, body: str, line: str) -> None:
-        told, said = read_by(folder, body, "healthy.py", 0)
+    def test_garbage_is_one_line(self, folder: Path, healthy: Path, body: str, line: str) -> None:
+        told, said = read_by(folder, body, str(healthy), 0)
         assert told == []
         [warning] = [one for one in said.splitlines() if one.startswith("Warning")]
         assert line in warning

@@ -9,6 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from traindx.cli import cli
 
 BROKEN = '''"""A small regression."""
 import torch
@@ -150,8 +153,24 @@ def test_one_remedy_is_tried(tmp_path: Path) -> None:
         (("treat", "--only", "lower_ir", "train.py"), "Did you mean lower_lr"),
         (("treat", "--time-budget", "soon", "train.py"), "90s, 10m or 2h"),
         (("treat", "--out", "train.py", "train.py"), "is a file"),
-        (("treat", "--metric", "bleu", "train.py"), "there are: "),
         (("try", "magic", "train.py"), "there is no remedy magic"),
+    ],
+)
+def test_what_is_not_begun_is_told_in_a_line(
+    broken: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.chdir(broken)
+    done = CliRunner().invoke(cli, words)
+    assert isinstance(done.exception, SystemExit), done.exception
+    assert done.exit_code == 2, done.output
+    assert said in done.stderr.replace("\n", " ")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("treat", "--metric", "bleu", "train.py"), "there are: "),
         (("treat", "crash.py"), "ZeroDivisionError"),
         (("treat", "idle.py"), "without a training step"),
     ],

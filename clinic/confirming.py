@@ -48,7 +48,7 @@ class Measured:
 
     @property
     def held_out(self) -> bool:
-        return self.name.startswith(("second/", "third/", "fourth/"))
+        return self.name.startswith(("second/", "third/", "fourth/", "fifth/"))
 
 
 def measured(script: Script, evidence: str, runs: Path, budget: float) -> Measured | None:

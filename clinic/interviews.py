@@ -43,7 +43,7 @@ class Interviewed:
 
     @property
     def held_out(self) -> bool:
-        return self.name.startswith(("second/", "third/", "fourth/"))
+        return self.name.startswith(("second/", "third/", "fourth/", "fifth/"))
 
 
 Next = Callable[[Interview], Question | None]

@@ -31,7 +31,7 @@ _GOOD = 0.85
 _HEAVY_DROPOUT = 0.8
 _AS_GOOD = 0.05
 _SOMETHING = 0.2
-_FAR_AHEAD = 0.1
+_FAR_AHEAD = 0.3
 
 
 @dataclass(frozen=True)
@@ -160,9 +160,9 @@ class Level:
 
     @property
     def far_ahead(self) -> bool:
-        """Whether the model finds much where simple models find little or nothing."""
+        """Whether the model finds a good part of what simple models leave."""
         found = self.against_simple
-        return found is not None and found.reached >= found.simple + _FAR_AHEAD
+        return found is not None and found.reached - found.simple >= _FAR_AHEAD * (1.0 - found.simple)
 
     def beats_simple(self, *, slack: float = 0.02, z: float = 5.0) -> bool:
         """Whether simple models find something in the inputs, and the model has got all of it."""

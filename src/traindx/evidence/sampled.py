@@ -36,8 +36,9 @@ def sampled(case: Case, name: str, points: int = 1) -> Curve | None:
 
 
 def late(curve: Curve) -> float:
-    """Its level in the last third of the samples."""
-    return float(np.median(curve.y[-max(2, len(curve) // 3) :]))
+    """Its level in the last third of the run: samples are dense at first."""
+    begin = float(curve.x[-1]) - (float(curve.x[-1]) - float(curve.x[0])) / 3.0
+    return float(np.median(curve.y[-max(2, int((curve.x >= begin).sum())) :]))
 
 
 def loss_series(case: Case, loss: Fact, name: str) -> str:

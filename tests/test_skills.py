@@ -156,7 +156,7 @@ def _traindx(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_what_is_quoted_can_be_parsed(line: str) -> None:
     _, *words = shlex.split(line)
     command: click.Command = cli
-    context = click.Context(cli, info_name="traindx")
+    context = click.Context(cli, info_name="traindx", **cli.context_settings)
     while isinstance(command, click.Group):
         found = command.get_command(context, words[0])
         assert found is not None, f"there is no command {words[0]}"

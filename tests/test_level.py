@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import traindx
 from tests.warm import record
 from traindx.evidence.case import Case
+from traindx.evidence.inside import sizes
 from traindx.report.answer import answer_text
 from traindx.testing.sketch import run
 
@@ -144,3 +146,13 @@ def test_a_teacher_that_is_loaded_is_no_training_taken_up_again(tmp_path: Path, 
     run = traindx.read(tmp_path / "r").runs[-1]
     kinds = [event.kind for event in run.events]
     assert ("optimizer_state_not_loaded" in kinds) is (loaded == "student")
+
+
+@pytest.mark.parametrize("shape", ["32x²", "0x5", "x", "32x", "32x" + "9" * 40, None, 7.5])
+def test_a_shape_of_an_untrusted_recording_is_no_shape(shape: object) -> None:
+    assert sizes(shape) == ()
+    losses = [{"kind": "mse", "reduction": "sum", "output_shape": shape, "target_shape": shape}]
+    relation = {"told": 0.8, "z": 40.0, "classes": 0.0, "targets": 3.0}
+    series = {"loss": [1.0, 0.9] * 20, "output/explained": [0.1] * 4, "output/backward_ratio": [0.5] * 4}
+    made_up = replace(run(series), facts={"losses": losses, "samples": {"taken": 400, "relation": relation}})
+    assert traindx.diagnose(made_up).verdict

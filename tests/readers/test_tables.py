@@ -273,3 +273,24 @@ def test_an_index_and_a_column_without_names(tmp_path: Path) -> None:
     assert loss.steps[0] == 0
     assert loss.values[0] == 4.6
     assert len(loss) == 40
+
+
+def test_odd_words_about_a_reduction(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    lines = [f"Epoch {n}, Train Loss: {1.0 / n + 0.2:.4f}" for n in range(1, 31)]
+    lines[10:10] = ["Epoch 10: reducing learning rate of group 0 to 0.001...ok"]
+    lines[15:15] = ["reducing learning rate of group 0 to 1.2.3", "reducing learning rate to nothing"]
+    lines[22:22] = [
+        "Epoch 20: reducing learning rate of group 1 to 5.0",
+        "Epoch 20: reducing learning rate to 1e-5.",
+    ]
+    path.write_text("\n".join(lines))
+    rates = only_run(traindx.read(path)).series["lr"].values
+    assert set(rates) == {1e-3, 1e-5}
+
+
+def test_a_total_of_seconds_is_no_loss(tmp_path: Path) -> None:
+    path = tmp_path / "history.csv"
+    rows = "\n".join(f"{n},{0.5 + n / 100},{30 - n / 30:.2f}" for n in range(30))
+    path.write_text(f"epoch,accuracy,total\n{rows}\n")
+    assert "loss" not in only_run(traindx.read(path)).series

@@ -13,7 +13,7 @@ from traindx.core.pool import PoolEntry
 from traindx.evidence.crash import Crash, crash_of
 from traindx.evidence.curve import Curve as Curve
 from traindx.evidence.harm import Harm
-from traindx.evidence.inside import Inside
+from traindx.evidence.inside import Inside, sizes
 from traindx.evidence.level import Level
 from traindx.evidence.task import Task
 from traindx.source import Script
@@ -179,9 +179,8 @@ class Case:
     @cached_property
     def batch_size(self) -> float | None:
         """Samples in a batch: as configured, else as the loss function was given them."""
-        shapes = [loss.get("output_shape") or loss.get("target_shape") for loss in self.inside.losses]
-        sizes = [str(shape).partition("x")[0] for shape in shapes]
-        return self.number("batch_size") or next((float(size) for size in sizes if size.isdigit()), None)
+        shapes = [sizes(loss.get("output_shape") or loss.get("target_shape")) for loss in self.inside.losses]
+        return self.number("batch_size") or next((float(shape[0]) for shape in shapes if shape), None)
 
     @cached_property
     def train_samples(self) -> float | None:
@@ -244,7 +243,7 @@ class Case:
             passed = float(epoch.x[-1] - epoch.x[0])
             if epochs > 0 and passed > 0:
                 return passed / epochs
-        samples, batch = self.train_samples, self.batch_size
+        samples, batch = self.number("train_samples"), self.number("batch_size")
         if samples and batch and self.run.axis == "step":
             whole = batch * (self.number("accumulation") or 1) * (self.number("world_size") or 1)
             return max(1.0, samples / whole)

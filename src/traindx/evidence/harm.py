@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -11,6 +12,7 @@ import numpy as np
 
 from traindx.core.nouns import Finding
 from traindx.evidence.course import Standstill
+from traindx.evidence.curve import shares
 
 if TYPE_CHECKING:
     from traindx.evidence.case import Case
@@ -33,6 +35,9 @@ _USUAL_LOSS = (0.05, 15.0)
 # Nearly all of the validation data is answered right from such a score on, or at such a share of the loss of
 # a constant answer.
 _SOLVED, _LEFT = 0.95, 0.08
+_OF_ANSWERS = ("accuracy", "f1", "map50")
+# The rise of a score that was learned, and the fall of one that has not fallen.
+_CLEAR_SCORE, _SLACK = 0.05, 0.02
 # The loss of a language model that knows little more than how frequent each token is.
 _FREQUENCIES_ALONE, _NATS = 0.6, 5.0
 _NO_SCHEDULE = ("constant", "none", "no", "fixed")
@@ -117,10 +122,29 @@ class Harm:
     def solved(self) -> bool:
         """Whether nearly all of the validation data is answered right: what little was lost since is none."""
         case = self._case
-        if max(case.level.validation_scores, default=0.0) >= _SOLVED:
+        if any(self._solved_by(name) for name in _OF_ANSWERS):
             return True
         val, guess = case.val_loss, case.task.guess_loss if len(case.task.class_shares) > 1 else None
         return val is not None and len(val) > 0 and guess is not None and val.tail <= _LEFT * guess
+
+    def _solved_by(self, name: str) -> bool:
+        """Whether a score on validation data ends near 1 and near its best, and was learned."""
+        score = shares(self._case.val(name))
+        if score is None or score.size < 2:
+            return False
+        end = float(np.median(score[-3:]))
+        learned = end - float(score[0]) > _CLEAR_SCORE or self._beats_majority(end)
+        return end >= _SOLVED and learned and float(score.max()) - end <= _SLACK
+
+    def _beats_majority(self, score: float) -> bool:
+        """Whether a share of right answers is more than one class gives: by the recorded classes, else by a
+        validation loss lower than answering a class of that share every time would cost."""
+        classes, val = self._case.task.class_shares, self._case.val_loss
+        if classes:
+            return 1.0 - score <= _HALF * (1.0 - max(classes.values()))
+        wrong = 1.0 - score
+        cost = -(score * math.log(score) + wrong * math.log(wrong)) if 0 < score < 1 else 0.0
+        return val is not None and len(val) > 0 and 0 < val.best < cost
 
     @property
     def has_room(self) -> bool:

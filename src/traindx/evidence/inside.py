@@ -21,6 +21,7 @@ _LARGEST = sys.float_info.max
 _BRIEF = 10.0
 # Repeated samples that tell how many there are, and draws that no recording exceeds.
 _ENOUGH_AGAIN, _MOST_DRAWS = 10, 1e9
+_SIZE = re.compile(r"[1-9][0-9]{0,11}")
 _SETS_RATE = re.compile(r"LR|LearningRate")
 _OF_A_RANK = re.compile(r"/rank\d+$")
 
@@ -146,21 +147,20 @@ class Inside:
         """How many samples there are to train on, from how many of those drawn were new.
 
         `draws` from that many give `size * (1 - exp(-draws / size))` different ones. None where too few came
-        again to say.
+        again to say, or not every row of a batch was looked at.
         """
         samples = self.fact("samples")
         draws, again = number(samples, "taken"), number(samples, "came_again")
-        distinct = number(samples, "distinct")
-        if not draws or not again or not distinct or again < _ENOUGH_AGAIN:
+        if not draws or not again or samples.get("every_row") is not True:
             return None
         fresh = draws - again
-        if not _ENOUGH_AGAIN <= fresh < draws < _MOST_DRAWS:
+        if min(fresh, again) < _ENOUGH_AGAIN or draws > _MOST_DRAWS:
             return None
         low, high = fresh, draws * draws
         for _ in range(60):
             size = (low + high) / 2.0
             low, high = (size, high) if size * -math.expm1(-draws / size) < fresh else (low, size)
-        return max(float(round(low)), distinct)
+        return float(round(low))
 
     def events(self, *kinds: str) -> Sequence[Event]:
         """What happened, of these kinds, in order."""
@@ -184,6 +184,12 @@ def facts(value: object) -> Sequence[Fact]:
     if isinstance(value, Mapping):
         return [{"name": key, **fact} for key, fact in value.items() if isinstance(fact, Mapping)]
     return [fact for fact in value if isinstance(fact, Mapping)] if isinstance(value, list | tuple) else ()
+
+
+def sizes(shape: object) -> tuple[int, ...]:
+    """The sizes of a recorded shape (`64x10`); empty where it is none."""
+    parts = str(shape or "").split("x")
+    return tuple(map(int, parts)) if all(_SIZE.fullmatch(part) for part in parts) else ()
 
 
 def number(fact: Fact, key: str) -> float | None:

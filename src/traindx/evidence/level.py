@@ -15,7 +15,7 @@ import numpy as np
 from traindx.core.kinds import loss_kind
 from traindx.evidence import stats
 from traindx.evidence.curve import Curve, shares
-from traindx.evidence.inside import number
+from traindx.evidence.inside import number, sizes
 from traindx.evidence.sampled import COMPARING, late, odd_objective, one_target_each, part, sampled
 
 if TYPE_CHECKING:
@@ -96,11 +96,16 @@ class Level:
     @cached_property
     def scores(self) -> Sequence[float]:
         """The last level of each score between 0 and 1, on training and on validation data."""
-        curves = [self._case.part_of(name) for name in _SHARES]
+        curves = [self._case.curve(name) or self._only_part(name) for name in _SHARES]
         return [
             *(_end(curve) for curve in curves if curve is not None and len(curve)),
             *self.validation_scores,
         ]
+
+    def _only_part(self, name: str) -> Curve | None:
+        """The one part of a score that is logged (`f1/entity`): of several none stands for the whole."""
+        parts = [key for key in self._case.names if key.startswith(f"{name}/")]
+        return self._case.curve(parts[0]) if len(parts) == 1 and parts[0] != "accuracy/top5" else None
 
     @cached_property
     def validation_scores(self) -> Sequence[float]:
@@ -193,10 +198,10 @@ class Level:
     def _same_targets(self) -> bool:
         """Whether the loss compares with the targets that simple models predict: as many for each sample."""
         columns = number(part(self._case.inside.fact("samples"), "relation"), "targets")
-        shapes = [str(loss.get("target_shape", "")).split("x")[1:] for loss in self._case.inside.losses]
-        if columns is None or len(shapes) != 1 or not all(map(str.isdigit, shapes[0])):
+        shapes = [sizes(loss.get("target_shape")) for loss in self._case.inside.losses]
+        if columns is None or len(shapes) != 1:
             return one_target_each(self._case)
-        return math.prod(map(int, shapes[0])) == columns
+        return math.prod(shapes[0][1:]) == columns
 
     @property
     def _compares(self) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from traindx.core.kinds import REGRESSION, kind_of_layer
-from traindx.evidence.inside import Fact, words
+from traindx.evidence.inside import Fact, sizes, words
 
 if TYPE_CHECKING:
     from traindx.evidence.case import Case
@@ -92,8 +92,8 @@ def compares_samples(loss: Fact) -> bool:
     """Whether a loss compares the samples of a batch with each other: as many answers as samples that no
     layer gives, or answers that are put together and divided by a temperature."""
     after = ends(loss)
-    rows, _, columns = str(loss.get("output_shape", "")).partition("x")
-    square = rows.isdigit() and columns.isdigit() and abs(int(rows) - int(columns)) <= 2
+    shape = sizes(loss.get("output_shape"))
+    square = len(shape) == 2 and abs(shape[0] - shape[1]) <= 2
     of_a_layer = not after or after[0] in _LAYERS
     return {"Cat", "Div"} <= {*after} or (square and not of_a_layer)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from traindx.core.kinds import BY_CLASS, BY_SIGN, loss_kind
 from traindx.evidence.curve import shares
-from traindx.evidence.inside import Fact
+from traindx.evidence.inside import Fact, sizes
 
 if TYPE_CHECKING:
     from traindx.evidence.case import Case
@@ -170,7 +170,7 @@ class Task:
             key: value for key, value in classes.items() if isinstance(value, int) and key not in passed_over
         }
         total = sum(counts.values())
-        return {int(key): n / total for key, n in counts.items() if str(key).isdigit()} if total else {}
+        return {int(key): n / total for key, n in counts.items() if str(key).isdecimal()} if total else {}
 
     def chance_near(self, level: float, *, tolerance: float, known_tolerance: float = 0.03) -> Chance | None:
         """The chance level nearest to a loss, if one is near enough; the run's own settings count first."""
@@ -210,7 +210,5 @@ def _usual() -> list[Chance]:
 
 
 def _output_width(loss: Fact) -> int:
-    sizes = str(loss.get("output_shape", "")).split("x")
-    if not all(size.isdigit() for size in sizes):
-        return 0
-    return int(sizes[1]) if len(sizes) > 1 else int(sizes[0])
+    shape = sizes(loss.get("output_shape"))
+    return shape[1] if len(shape) > 1 else sum(shape)

@@ -16,7 +16,10 @@ from traindx.core.nouns import Event, Note, Run, Series
 from traindx.logs.log import Column
 
 _DETECTION_TERMS = frozenset({"box", "cls", "dfl", "obj", "seg", "pose", "kobj", "angle"})
-_RATE = re.compile(r"\bto (\d[\d.]*(?:[eE][-+]?\d+)?)\b")
+_RATE = re.compile(r"\bto (\d+(?:\.\d*)?(?:[eE][-+]?\d{1,3})?)(?![\w.]*\d)")
+# A total counts as the loss where it falls by a fifth: a total of seconds or samples does not.
+_TOTAL, _FALLS_TO = "total", 0.8
+_OTHER_GROUP = re.compile(r"\bgroup [1-9]")
 # Where the loss is not what the training lowers, or several losses are at odds.
 _APART = frozenset({"rl", "gan"})
 
@@ -53,18 +56,21 @@ def announced_rates(columns: Sequence[Column], events: Sequence[Event]) -> list[
     """The learning rate since its first reduction, of a log that names it only where it is reduced."""
     if any(names.understand(column.name).metric == "lr" for column in columns) or not columns:
         return []
-    reductions = [(e.step, float(m[1])) for e in events if e.step is not None and (m := _reduced_to(e))]
+    reductions = {e.step: rate for e in events if e.step is not None and (rate := _reduced_to(e))}
     steps = max(columns, key=lambda column: column.values.size).steps
-    at = np.array([step for step, _ in reductions])
-    since = steps[steps >= at[0]] if len(reductions) > 1 else steps[:0]
+    at = np.array(sorted(reductions))
+    since = steps[steps >= at[0]] if at.size > 1 else steps[:0]
     if not since.size:
         return []
-    rates = np.array([rate for _, rate in reductions])
+    rates = np.array([reductions[step] for step in at.tolist()])
     return [Column("lr", since, rates[np.searchsorted(at, since, "right") - 1], derived="printed reductions")]
 
 
-def _reduced_to(event: Event) -> re.Match[str] | None:
-    return _RATE.search(event.text) if event.kind == "lr_reduced" else None
+def _reduced_to(event: Event) -> float | None:
+    """The rate of the first parameter group that a reduction is said to lead to."""
+    found = _RATE.search(event.text) if event.kind == "lr_reduced" else None
+    rate = float(found[1]) if found is not None and not _OTHER_GROUP.search(event.text) else 0.0
+    return rate if 0.0 < rate < np.inf else None
 
 
 def hidden_nans(series: Mapping[str, Series]) -> list[Event]:
@@ -146,7 +152,10 @@ def _minimised(name: str, series: Mapping[str, Series]) -> bool:
         return True
     finite = curve.values[np.isfinite(curve.values)]
     third = max(1, finite.size // 3)
-    return finite.size > 1 and bool(np.median(finite[-third:]) < np.median(finite[:third]))
+    if finite.size < 2:
+        return False
+    first, last = float(np.median(finite[:third])), float(np.median(finite[-third:]))
+    return last < (first if name != _TOTAL else _FALLS_TO * first)
 
 
 def _as_loss(name: str, metric: str, mapping: Mapping[str, str]) -> str:

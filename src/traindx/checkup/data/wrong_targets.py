@@ -11,14 +11,8 @@ from traindx.checkup.data.small_model import LeftOut, answers, features
 from traindx.core.nouns import FloatArray, IntArray
 
 _NEIGHBOURS = 9
-
-
 _LISTED = 12
-
-
 _FAR, _FAR_BESIDE = 6.0, 3.0
-
-
 _SWAPPED_ROWS, _SWAPPED_SHARE = 5, 0.6
 
 

@@ -26,6 +26,8 @@ def line_evenness(data: Tensor) -> float | None:
         return None
     with np.errstate(all="ignore"):
         lines = host(evenly(data, (_IMAGES, _COLOURS, _LINES, data.shape[3]))).astype(np.float64)
+        # What all images share at a place (a joint of a skeleton, a sensor) is no colour.
+        lines -= np.median(lines, axis=(0, 2), keepdims=True)
         near, second, third = (np.abs(lines[..., lag:] - lines[..., :-lag]) for lag in (1, 2, _COLOURS))
         nearest = min(near.mean(), second.mean())
         if not 0 < nearest < np.inf:

@@ -88,7 +88,7 @@ class Fingerprints:
                 self._peaks_wanted.append(float(np.abs(labels).max()))
             self._find_targets(inputs, labels)
         vectors = target_rows(target, inputs, len(rows)) if labels is None else None
-        if vectors is not None:
+        if vectors is not None and self._classes is None:
             self._classes = False
         if rows.dtype.kind == "f":
             self._note_extent(rows)

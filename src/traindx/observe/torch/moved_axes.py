@@ -12,6 +12,7 @@ from torch.autograd.graph import Node
 
 from traindx.observe.arrays import shape_text
 from traindx.observe.torch.graph import Graph, LayerUses, inputs, operation, output_shape, setting
+from traindx.observe.torch.saved import OPAQUE
 
 _VIEWS = frozenset({"View", "UnsafeView", "ReshapeAlias"})
 # Cut before or after: the shift of relative positions, which reads a padded map with its sides exchanged.
@@ -46,7 +47,8 @@ def moved_axes(
         }
         for node, before, after, size in found[:_KEPT]
     ]
-    return {"views": len(views), "moving": len(found), "first": fact}
+    whole = graph.complete and not any(operation(node) in OPAQUE for node in graph.nodes)
+    return {"views": len(views), "moving": len(found), "first": fact, "complete": whole}
 
 
 def moved(before: Sequence[int], after: Sequence[int], batch: Sequence[int] = ()) -> int:

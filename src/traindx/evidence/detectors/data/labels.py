@@ -7,6 +7,7 @@ import numpy as np
 
 from traindx.evidence.detector import Case, Cases, Detected, Detector, Finding, Run, Skipped, number
 from traindx.evidence.detectors._number_text import percent, strength, text, times
+from traindx.evidence.inside import sizes
 from traindx.evidence.sampled import odd_objective, sampled, training_loader
 from traindx.testing.sketch import run
 
@@ -71,7 +72,7 @@ def labels_in_order(
     batch on purpose.
     """
     top = sampled(case, "target/top_share", min_samples)
-    size = case.batch_size
+    size = _targets_of_a_batch(case)
     if size is None or size < min_batch_size or odd_objective(case):
         return Skipped(f"batches of at least {min_batch_size}")
     if case.inside.several_losses:
@@ -91,6 +92,11 @@ def labels_in_order(
         f"holds {percent(largest)} of the targets: the samples come sorted."
     )
     return Finding(sentence, "silent_defect", "high", numbers={"top_share": level})
+
+
+def _targets_of_a_batch(case: Case) -> float | None:
+    shapes = [sizes(loss.get("target_shape")) for loss in case.inside.losses]
+    return next((float(shape[0]) for shape in shapes if shape), case.number("batch_size"))
 
 
 def _of_numbers(case: Case, least: int, narrow: float) -> Detected:
@@ -165,9 +171,10 @@ def class_weights_reversed(
     Silent without weights and under {min_targets} sampled targets. Known mistake: a frequent class that
     matters more on purpose.
     """
-    weights = next(
-        (list(loss["class_weights"]) for loss in case.inside.losses if loss.get("class_weights")), []
-    )
+    recorded = [loss.get("class_weights") for loss in case.inside.losses]
+    weights = next((given for given in recorded if isinstance(given, list) and given), [])
+    if not all(isinstance(weight, int | float) for weight in weights):
+        return Skipped("weights of the classes as numbers")
     counts = {key: n for key, n in case.inside.fact("classes").items() if isinstance(n, int)}
     shares = case.task.class_shares
     if not weights or len(shares) < 2 or max(shares) >= len(weights) or sum(counts.values()) < min_targets:

@@ -45,11 +45,11 @@ def decay_dominates(
     the weights away, by its rate or as seen. Decay in the gradient pulls the same way at every step, while
     gradients of batches cancel: {ratio_of_shrunken} times the gradient is enough where half of the weights is
     gone. It is trouble when the loss does not come down, or stands at more than {loss_left} of its first
-    value, or for half of the run, while the weights have shrunk; never where they have grown, or where the
-    model is far ahead of simple ones.
+    value while the weights have shrunk, or for half of the run where the answers are hardly better than those
+    of simple models; never where they have grown, or where the model is far ahead of simple ones.
 
     Silent about ordinary decay, which balances the gradient only when all is learned: the first half of the
-    looks counts. Known mistakes: gradients that are dead for another reason leave decay alone on the field.
+    samples counts. Known mistakes: gradients that vanish for another reason leave nothing but decay.
     """
     norms = chain(case, "weight_norm", least=min_samples)
     groups = [(o, group) for o in case.inside.optimizers for group in facts(o.get("groups"))]
@@ -75,8 +75,11 @@ def decay_dominates(
     )
     slow = case.harm.suffers and size <= 1
     stop = case.harm.standstill
-    stands = _stands_high(case, loss_left) or (halved and stop is not None and stop.share >= 0.5)
-    low = not slow and size <= 1 - weight_shrink and stands and not case.level.far_ahead
+    compared = case.level.against_simple
+    behind = compared is not None and not case.level.far_ahead
+    stands = _stands_high(case, loss_left) and not case.level.far_ahead
+    rests = halved and behind and stop is not None and stop.share >= 0.5
+    low = not slow and size <= 1 - weight_shrink and (stands or rests)
     return Finding(
         text=f"Weight decay {text(decay)} {effect} in the typical layer; at the last sample its weights have "
         f"{percent(size)} of the size they began with.",
@@ -181,10 +184,10 @@ def epsilon_swamps(
 
     Adam divides by the size of the gradients plus epsilon, so that steps are about as long as the learning
     rate says. Seen when epsilon is {epsilon_to_gradient} times the gradient of a typical weight or more,
-    even in the look with the largest gradients: steps are shorter than the rate says by that factor. Trouble
-    when the loss hardly comes down or falls like a ramp.
+    even in the sample with the largest gradients: steps are shorter than the rate says by that factor.
+    Trouble when the loss hardly comes down or falls like a ramp.
 
-    Silent for an epsilon of {usual_epsilon} or less: beside it, gradients that small have vanished for
+    Silent for an epsilon of {usual_epsilon} or less: next to it, gradients that small have vanished for
     another reason. Known mistakes: an epsilon made large on purpose, with a rate that makes up for it.
     """
     epsilon = _epsilon(case)

@@ -18,6 +18,7 @@ from traindx.evidence.detector import (
     Skipped,
 )
 from traindx.evidence.detectors._number_text import strength, text, times
+from traindx.evidence.inside import sizes
 from traindx.evidence.sampled import late, odd_objective, only_loss, sampled
 from traindx.testing.sketch import decay, noisy, run
 
@@ -79,12 +80,12 @@ def reductions_mixed(
         [loss for loss in losses if loss.get("reduction") == reduction] for reduction in ("sum", "mean")
     )
     ratio = sampled(case, "output/backward_ratio", early_samples)
-    sizes = [str(loss.get("target_shape", "")).split("x") for loss in sums]
-    if ratio is None or not sums or not means or not all(size.isdigit() for shape in sizes for size in shape):
+    shapes = [sizes(loss.get("target_shape")) for loss in sums]
+    if ratio is None or not sums or not means or not all(shapes):
         return Skipped("loss functions of both reductions in one backward")
     if odd_objective(case):
         return Skipped("one optimizer and a loss that is no surrogate")
-    elements, batch = max((math.prod(map(int, shape)), int(shape[0])) for shape in sizes)
+    elements, batch = max((math.prod(shape), shape[0]) for shape in shapes)
     early = float(np.median(ratio.y[:early_samples]))
     over_batch = early < 2.0 / batch
     if elements < min_elements or over_batch or not early > divided / elements:

@@ -5,6 +5,7 @@ import numpy as np
 from traindx.core.kinds import REGRESSION, loss_kind
 from traindx.evidence.detector import Case, Cases, Detected, Detector, Fact, Finding, Skipped, word
 from traindx.evidence.detectors._number_text import text
+from traindx.evidence.inside import sizes
 from traindx.evidence.sampled import ends, odd_objective, only_loss, sampled, usual
 from traindx.testing.sketch import run
 
@@ -163,7 +164,7 @@ def labels_share_softmax(
 ) -> Detected:
     """The targets of a softmax cross-entropy hold several labels a row.
 
-    A softmax shares one answer among the classes: labels that may stand side by side need a sigmoid each.
+    A softmax shares one answer among the classes: labels that may occur together need a sigmoid each.
     Seen when the targets are zeros and ones, as wide as the outputs, with {min_labels} ones a row and more
     in every sample.
 
@@ -172,22 +173,21 @@ def labels_share_softmax(
     loss = only_loss(case)
     if loss is None or loss_kind(loss) != "softmax_cross_entropy":
         return Skipped()
-    rows, _, columns = str(loss.get("target_shape", "")).partition("x")
-    wide = rows.isdigit() and columns.isdigit() and loss.get("output_shape") == loss.get("target_shape")
-    zeros = sampled(case, "target/top_share", min_samples)
-    if not wide or int(columns) < min_classes or zeros is None:
+    shape, zeros = sizes(loss.get("target_shape")), sampled(case, "target/top_share", min_samples)
+    wide = len(shape) == 2 and shape == sizes(loss.get("output_shape"))
+    if not wide or shape[1] < min_classes or zeros is None:
         return Skipped(f"{min_samples} samples of targets as wide as the outputs")
     ones = [usual(case, f"target/{name}") for name in ("distinct", "min", "max")] == [2.0, 0.0, 1.0]
-    labels = (1.0 - zeros.y) * int(columns)
+    labels = (1.0 - zeros.y) * shape[1]
     if not ones or labels.min() < min_labels or zeros.y.min() < 0.5:
         return None
     usual_count = float(np.median(labels))
     return Finding(
-        f"The targets of {loss['function']} hold {usual_count:.1f} labels a row of {columns} classes: a "
+        f"The targets of {loss['function']} hold {usual_count:.1f} labels a row of {shape[1]} classes: a "
         "softmax shares one answer among them.",
         "silent_defect",
         "medium",
-        numbers={"labels": usual_count, "classes": int(columns)},
+        numbers={"labels": usual_count, "classes": shape[1]},
     )
 
 

@@ -16,6 +16,7 @@ from math import log, prod
 
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent
+from traindx.evidence.inside import sizes
 from traindx.evidence.sampled import late, odd_objective, one_target_each, only_loss, sampled
 from traindx.testing.sketch import run
 
@@ -82,9 +83,9 @@ def _under_the_shares(case: Case, shares: dict[int, float], *, part: float = 0.9
     loss_fact, loss = only_loss(case), case.loss
     if loss_fact is None or loss is None or not len(loss):
         return False
-    sizes = str(loss_fact.get("target_shape", "")).split("x")
-    summed = loss_fact.get("reduction") == "sum" and all(size.isdigit() for size in sizes)
-    per_target = loss.tail / (prod(int(size) for size in sizes) or 1) if summed else loss.tail
+    per_target = loss.tail
+    if loss_fact.get("reduction") == "sum":
+        per_target /= prod(sizes(loss_fact.get("target_shape")))
     return per_target < -part * sum(share * log(share) for share in shares.values() if share > 0)
 
 

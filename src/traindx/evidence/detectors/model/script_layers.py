@@ -9,6 +9,7 @@ from traindx.evidence.detectors._script import Places, Training, script
 from traindx.evidence.detectors._script.jax_orders import softmax_over_batch
 from traindx.evidence.detectors._script.keras_samples import fitted
 from traindx.evidence.detectors._script.words import code, where
+from traindx.evidence.inside import sizes
 from traindx.source.anchors_of_loop import origin
 from traindx.source.edit_pieces import place
 from traindx.source.flow import activation_spot
@@ -126,8 +127,7 @@ def _stretch_finding(function: str, output: str, target: str, table: str) -> Fin
 
 
 def _elements(shape: str) -> int:
-    parts = shape.split("x")
-    return prod(int(size) for size in parts) if all(size.isdigit() for size in parts) else 0
+    return prod(sizes(shape)) if sizes(shape) else 0
 
 
 def _loss(output: str, target: str, table: str) -> dict[str, Any]:

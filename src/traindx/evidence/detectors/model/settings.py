@@ -34,7 +34,9 @@ def config_batch_large(
     data = case.train_samples
     if data and not counts_tokens(case) and batch >= data_share * data and batch > 1:
         part = min(1.0, batch / data)
-        sentence = f"One batch of {text(batch)} holds {percent(part)} of the {text(data)} training samples."
+        about = "" if case.number("train_samples") else "about "
+        of = f"the {about}{text(data)} training samples"
+        sentence = f"One batch of {text(batch)} holds {percent(part)} of {of}."
         numbers = {"batch": batch, "train_samples": data}
         return Finding(sentence, strength=strength(part, data_share, 1.0), numbers=numbers)
     if large_batch <= batch <= token_batch and not counts_tokens(case):

@@ -24,14 +24,14 @@ def detect(case: Case) -> Detected:
     if views is None:
         return Skipped("the views of a recorded step")
     if not views or not first:
-        return None
+        return None if fact.get("complete") is True else Skipped("the whole graph of a step")
     before, after, layer = (word(first[0], key) for key in ("before", "after", "layer"))
     size = number(first[0], "size")
     place = f"after layer {layer}" if layer else "before the first layer"
-    more = f" So do {views - 1:g} others." if views > 1 else ""
+    more = {1: "", 2: " So does another view."}.get(int(views), f" So do {views - 1:g} other views.")
     return Finding(
-        f"A view {place} turns {before} into {after}: the axis of {size or 0:g} is at another place, and a "
-        f"view cannot move an axis.{more}",
+        f"A view {place} turns {before} into {after}: the axis of size {size or 0:g} ends up in another "
+        f"position, and a view only merges or splits axes.{more}",
         "silent_defect",
         "high",
         1.0,
@@ -41,7 +41,8 @@ def detect(case: Case) -> Detected:
 
 def _run(moving: int) -> Run:
     first = {"before": "2x16x40", "after": "16x80", "size": 16, "layer": "rnn"}
-    return run({}, facts={"moved_axes": {"views": 3, "moving": moving, "first": [first] * moving}})
+    fact = {"views": 3, "moving": moving, "first": [first] * moving, "complete": True}
+    return run({}, facts={"moved_axes": fact})
 
 
 def fires() -> Runs:

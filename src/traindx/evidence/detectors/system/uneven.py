@@ -18,7 +18,7 @@ from traindx.evidence.detector import (
 )
 from traindx.evidence.detectors._number_text import percent, strength, text, times
 from traindx.evidence.detectors._pace import settled
-from traindx.evidence.inside import Fact, number, word
+from traindx.evidence.inside import Fact, number, sizes, word
 from traindx.evidence.sampled import odd_objective, only_loss, usual
 from traindx.testing.sketch import noisy, run
 
@@ -124,13 +124,12 @@ def tiny_steps(
     layers = case.inside.layer_list
     if not layers or not all(_is_cheap(layer) for layer in layers):
         return Skipped()
-    rows = str(loss.get("output_shape", "")).split("x")[0]
-    parts = case.inside.fact("accumulation")
-    if not rows.isdigit() or len(str(loss.get("output_shape", "")).split("x")) > 2:
+    shape, parts = sizes(loss.get("output_shape")), case.inside.fact("accumulation")
+    if not 1 <= len(shape) <= 2:
         return Skipped()
     seconds = float(np.median(step_s.y))
     steps = float(step_s.x[-1])
-    batch = int(rows) * max(1.0, number(parts, "per_step") or 1.0)
+    batch = shape[0] * max(1.0, number(parts, "per_step") or 1.0)
     work = _OPERATIONS * (number(models[0], "parameters") or 0.0) * batch
     waiting = usual(case, "data_wait_s") or 0.0
     if (

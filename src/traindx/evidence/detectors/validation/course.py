@@ -78,10 +78,18 @@ def validation_frozen(
     onset = float(val.x[first])
     count = max(1, training.size // 10)
     ends = text(float(np.median(training[:count]))), text(float(np.median(training[-count:])))
-    return Finding(
+    sentence = (
         f"{val.name} is {float(val.y[-1]):.8g} to the last digit in {repeats} evaluations, from "
         f"{where(val, onset)} on, while the training loss went from {ends[0]} to {ends[1]}: what is "
-        "evaluated is not the model in training.",
+        "evaluated is not the model in training."
+    )
+    if empty:
+        sentence = (
+            f"{val.name} is exactly 0 in all {repeats} evaluations, while the training loss ends at "
+            f"{ends[1]}: the evaluation adds nothing up, or has no data."
+        )
+    return Finding(
+        sentence,
         "silent_defect",
         "medium",
         step=onset,

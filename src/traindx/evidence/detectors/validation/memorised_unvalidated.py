@@ -16,6 +16,7 @@ from dataclasses import replace
 from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import percent, strength, text, times
+from traindx.evidence.inside import sizes
 from traindx.evidence.validation import validation_curves
 from traindx.testing.sketch import decay, noisy, run
 
@@ -91,10 +92,10 @@ def _always_new(case: Case) -> bool:
     """
     samples = case.inside.fact("samples")
     total, again = number(samples, "taken"), number(samples, "came_again")
-    sizes = [str(loss.get("output_shape", "")).split("x")[0] for loss in case.inside.losses]
-    if total is None or again != 0 or not sizes or not sizes[0].isdigit():
+    shapes = [sizes(loss.get("output_shape")) for loss in case.inside.losses]
+    if total is None or again != 0 or not shapes or not shapes[0]:
         return False
-    return case.span[1] * int(sizes[0]) <= total**2 / 6
+    return case.span[1] * shapes[0][0] <= total**2 / 6
 
 
 def _finding(words: str, series: str, clear: float, remaining: float) -> Finding:

@@ -27,7 +27,8 @@ def detect(case: Case) -> Detected:
         return None if fact.get("complete") is True else Skipped("the whole graph of a step")
     before, after, layer = (word(first[0], key) for key in ("before", "after", "layer"))
     size = number(first[0], "size")
-    place = f"after layer {layer}" if layer else "before the first layer"
+    layer = f"the layer of {layer}" if layer.startswith("parameter") else f"layer {layer}"
+    place = f"after {layer}" if first[0].get("layer") else "before the first layer"
     more = {1: "", 2: " So does another view."}.get(int(views), f" So do {views - 1:g} other views.")
     return Finding(
         f"A view {place} turns {before} into {after}: the axis of size {size or 0:g} ends up in another "

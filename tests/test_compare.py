@@ -10,11 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from traindx.comparison import Comparison, NothingShared, TooFew, compare, subjects
+from traindx.comparison.compare import Comparison, TooFew, compare
 from traindx.comparison.descent import descent
 from traindx.comparison.effects import effects
+from traindx.comparison.metric import NothingShared
 from traindx.comparison.name_settings import settings_of_names
 from traindx.comparison.rates import rate_range, scaling
+from traindx.comparison.subjects import subjects
 from traindx.core.nouns import Run, Scalar
 from traindx.report.comparison_words import verdict
 from traindx.testing.sketch import noisy, run

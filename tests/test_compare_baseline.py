@@ -11,8 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from traindx.cli import cli
-from traindx.comparison import compare, subjects
 from traindx.comparison.baseline import Sharpened, sharpen
+from traindx.comparison.compare import compare
+from traindx.comparison.subjects import subjects
 from traindx.core.nouns import Evidence, Hypothesis, Problem, Run, Scalar
 from traindx.engine import diagnose
 from traindx.testing.sketch import run

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from traindx.comparison import compare, subjects
+from traindx.comparison.compare import compare
+from traindx.comparison.subjects import subjects
 from traindx.evidence.case import Case
 from traindx.experiment.preflight.observations import UNTOUCHED, Attempt, Flight
 from traindx.experiment.preflight.result import check

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -34,3 +35,25 @@ def test_help_loads_nothing_heavy(args: list[str]) -> None:
 def test_inspect_does_not_load_matplotlib(tmp_path: object) -> None:
     code = f"from traindx.cli import cli\ntry: cli(['inspect', {str(tmp_path)!r}])\nexcept SystemExit: pass"
     assert not loaded_after(code) & {"matplotlib", "plotly", "torch", "pandas", "tensorboard"}
+
+
+@pytest.mark.parametrize(
+    ("command", "unused"),
+    [
+        ("inspect", ("evidence", "knowledge", "comparison", "experiment")),
+        ("diagnose", ("comparison", "observe")),
+    ],
+)
+def test_a_command_loads_only_the_rooms_it_needs(
+    command: str, unused: tuple[str, ...], tmp_path: Path
+) -> None:
+    log = tmp_path / "metrics.csv"
+    log.write_text("step,loss\n" + "".join(f"{step},{1 / (step + 1)}\n" for step in range(40)))
+    code = (
+        f"from traindx.cli import cli\ntry: cli([{command!r}, {str(log)!r}])\nexcept SystemExit: pass\n"
+        "import sys\nprint('\\n' + ' '.join(m for m in sys.modules if m.startswith('traindx.')))"
+    )
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    loaded = {name.split(".")[1] for name in output.splitlines()[-1].split()}
+    assert "logs" in loaded
+    assert not loaded & set(unused)

@@ -11,8 +11,8 @@ import pytest
 
 import traindx
 from tests.warm import record
+from traindx.core.facts import sizes
 from traindx.evidence.case import Case
-from traindx.evidence.inside import sizes
 from traindx.report.answer import answer_text
 from traindx.testing.sketch import run
 

@@ -14,14 +14,11 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from traindx.core.nouns import Diagnosis, Note, Reading, Run
-from traindx.core.settings import Thresholds
-from traindx.evidence.case import Case
-from traindx.evidence.phase import of_one_script, worst_first
 
 if TYPE_CHECKING:
+    from traindx.core.settings import Thresholds
+    from traindx.evidence.case import Case
     from traindx.evidence.examine import Examination
     from traindx.evidence.lint import Linted
 
@@ -48,6 +45,8 @@ def diagnose(
     `script` adds the source; a recording knows its own. Without `thresholds` those of the project's settings
     file count.
     """
+    from traindx.evidence.phase import worst_first
+
     if what is None:
         what = last_run(recording_here())
     runs = (what,) if isinstance(what, Run) else runs_of_one(what)
@@ -80,6 +79,8 @@ def examine(case: Case, thresholds: Thresholds | None = None) -> Examination:
 
 def conclude(case: Case, examination: Examination, *, every_cause: bool = False) -> Diagnosis:
     """Problems with ranked causes, and the verdict."""
+    import numpy as np
+
     from traindx.knowledge.judge import judge
 
     with np.errstate(all="ignore"):  # logs hold numbers near the ends of the range
@@ -104,6 +105,7 @@ def lint(path: str | os.PathLike[str], *, thresholds: Thresholds | None = None) 
 
 def script_case(path: str | os.PathLike[str]) -> Case:
     """A training of which nothing but its script is known."""
+    from traindx.evidence.case import Case
     from traindx.evidence.lint import script_run
     from traindx.source import read_script
 
@@ -116,6 +118,7 @@ def case_of(run: Run, script: str | os.PathLike[str] | None = None) -> Case:
     With it comes what other commands found out about that script.
     """
     from traindx.core.pool import pool_of
+    from traindx.evidence.case import Case
     from traindx.source.script import read_script, script_of
 
     source, why = (read_script(script), "") if script is not None else script_of(run)
@@ -210,6 +213,8 @@ def only_run(path: str | os.PathLike[str]) -> Run:
 
 def runs_of_one(path: str | os.PathLike[str]) -> tuple[Run, ...]:
     """The run of a path that holds one script's: several where that trained several times."""
+    from traindx.evidence.phase import of_one_script
+
     path = os.fspath(path)
     reading = read(path)
     if len(reading.runs) == 1 or of_one_script(reading.runs):

@@ -16,8 +16,8 @@ from tests.hostile.commands import traindx
 from traindx.comparison.neighbour_config import settings_beside
 from traindx.core import settings
 from traindx.core.documents import Damaged, json_of, shallow, toml_of, yaml_of
+from traindx.core.facts import facts, number, word
 from traindx.core.nouns import Unreadable
-from traindx.evidence.inside import facts, number, word
 from traindx.experiment import casebook
 from traindx.experiment.edit.configs import parsed, with_setting
 from traindx.interview.answer_files import document, read_answers, take, written

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.hostile import mutants
-from traindx.comparison import NothingShared, TooFew, compare, subjects
+from traindx.comparison.compare import TooFew, compare
+from traindx.comparison.metric import NothingShared
+from traindx.comparison.subjects import subjects
 from traindx.core.nouns import Diagnosis, Run
 from traindx.engine import case_of, diagnose
 from traindx.experiment.edit import edit_for_all

@@ -9,8 +9,8 @@ from traindx.cli import Failure
 from traindx.report.text import visible
 
 if TYPE_CHECKING:
-    from traindx.comparison import Comparison
     from traindx.comparison.baseline import Sharpened
+    from traindx.comparison.compare import Comparison
     from traindx.core.nouns import Reading, Run
 
 

@@ -28,9 +28,8 @@ _SECONDS_PER_RUN, _SECONDS_PER_POINT, _SECONDS_TO_START = 0.01, 3e-6, 0.5
 def diagnose_runs(runs: Sequence[Run], jobs: int | None, script: str | None = None) -> list[Diagnosis]:
     """The diagnoses in the order of the runs; over the cores where that is sooner, or as asked."""
     from traindx.engine import thresholds_in_force
-    from traindx.experiment.orders import cores as usable
 
-    cores = min(jobs or (usable() if _long(runs) else 1), len(runs))
+    cores = min(jobs or (_usable() if _long(runs) else 1), len(runs))
     with _bar(len(runs)) as advance:
         diagnose_each = _here if cores < 2 else partial(_apart, cores=cores)
         diagnoses = []
@@ -38,6 +37,12 @@ def diagnose_runs(runs: Sequence[Run], jobs: int | None, script: str | None = No
             diagnoses.append(diagnosis)
             advance()
     return diagnoses
+
+
+def _usable() -> int:
+    from traindx.experiment.orders import cores
+
+    return cores()
 
 
 def _long(runs: Sequence[Run]) -> bool:

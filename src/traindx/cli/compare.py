@@ -17,8 +17,8 @@ from traindx.report.text import visible
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from traindx.comparison import Comparison
     from traindx.comparison.baseline import Sharpened
+    from traindx.comparison.compare import Comparison
     from traindx.core.nouns import Reading
     from traindx.report.layout import Screen
 
@@ -76,7 +76,9 @@ def _only_one(paths: tuple[str, ...], reading: Reading) -> str:
 
 def _compared(reading: Reading, options: dict[str, Any]) -> Comparison:
     from traindx.cli._cores import diagnose_runs
-    from traindx.comparison import NothingShared, TooFew, compare, subjects
+    from traindx.comparison.compare import TooFew, compare
+    from traindx.comparison.metric import NothingShared
+    from traindx.comparison.subjects import subjects
 
     runs = subjects(reading.runs, diagnose_runs(reading.runs, options["jobs"]))
     try:

@@ -19,8 +19,9 @@ def compare(
     `metric` is what to compare by (default: the best one that all share), `target` a value of it to race for.
     Raises ValueError with one line when there is nothing to compare.
     """
-    from traindx.comparison import NothingShared, TooFew, subjects
-    from traindx.comparison.compare import compare
+    from traindx.comparison.compare import TooFew, compare
+    from traindx.comparison.metric import NothingShared
+    from traindx.comparison.subjects import subjects
     from traindx.engine import diagnose, read
 
     read_runs: list[Run] = []

@@ -11,6 +11,7 @@ import numpy as np
 from traindx.comparison.name_settings import settings_of_names
 from traindx.comparison.neighbour_config import settings_beside
 from traindx.core.names import setting_name
+from traindx.core.names.short_names import without_shared
 from traindx.core.nouns import Diagnosis, Run, Scalar
 from traindx.evidence.case import Case, Curve
 
@@ -91,14 +92,3 @@ def distinct_names(names: Sequence[str]) -> list[str]:
         counts[name] = counts.get(name, 0) + 1
         unique.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
     return unique
-
-
-def without_shared(names: Sequence[str]) -> list[str]:
-    """Names without the folders and the file name that all share; of equal names the file name is left."""
-    pieces = [name.split("/") for name in names]
-    if len(set(names)) < 2:
-        return [parts[-1] or name for parts, name in zip(pieces, names, strict=True)]
-    least = min(map(len, pieces)) - 1
-    first = next((i for i in range(least) if len({p[i] for p in pieces}) > 1), least)
-    same_file = least > first and len({p[-1] for p in pieces}) == 1
-    return ["/".join(p[first:-1] if same_file else p[first:]) for p in pieces]

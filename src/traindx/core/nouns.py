@@ -84,6 +84,14 @@ class Series:
         """Whether its steps are whole numbers."""
         return bool((self.steps % 1 == 0).all())
 
+    @property
+    def best_point(self) -> tuple[float, float]:
+        """Step and value of its best finite point, the lowest where it has no goal."""
+        finite = abs(self.values) < float("inf")
+        steps, values = self.steps[finite], self.values[finite]
+        at = int(values.argmax() if self.goal == "higher" else values.argmin())
+        return float(steps[at]), float(values[at])
+
 
 @dataclass(frozen=True)
 class Phase:

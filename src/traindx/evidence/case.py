@@ -7,13 +7,14 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
+from traindx.core.facts import sizes
 from traindx.core.names import is_secondary
 from traindx.core.nouns import Run
 from traindx.core.pool import PoolEntry
 from traindx.evidence.crash import Crash, crash_of
 from traindx.evidence.curve import Curve as Curve
 from traindx.evidence.harm import Harm
-from traindx.evidence.inside import Inside, sizes
+from traindx.evidence.inside import Inside
 from traindx.evidence.level import Level
 from traindx.evidence.task import Task
 from traindx.source import Script

@@ -93,8 +93,7 @@ class Curve:
     @property
     def best_point(self) -> tuple[float, float]:
         """Step and value of its best point: the checkpoint that every report names."""
-        at = int(self.y.argmax() if self.goal == "higher" else self.y.argmin())
-        return float(self.x[at]), float(self.y[at])
+        return self.series.best_point
 
     @cached_property
     def spikes(self) -> list[stats.Spike]:

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from traindx.core.facts import Fact, facts, number, word, words
 from traindx.core.nouns import Event, Finding, Place, Run, Scalar, Series, Severity, Skipped
 from traindx.core.units import Detector, Example
 from traindx.evidence import stats
 from traindx.evidence.case import Case, Curve
 from traindx.evidence.crash import Crash
-from traindx.evidence.inside import Fact, Inside, facts, number, word, words
+from traindx.evidence.inside import Inside
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

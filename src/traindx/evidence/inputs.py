@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from traindx.core.nouns import Finding, Skipped
 from traindx.core.settings import Threshold
@@ -23,7 +23,9 @@ from traindx.evidence.detectors._gradients import scaled
 from traindx.evidence.detectors._origin import origin
 from traindx.evidence.detectors._updates import early_agreement
 from traindx.source.ignoring import silenced
-from traindx.source.training import Training
+
+if TYPE_CHECKING:
+    from traindx.source.training import Training
 
 
 @dataclass(frozen=True)

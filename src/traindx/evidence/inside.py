@@ -1,27 +1,20 @@
-"""The inside of a recorded training as detectors look at it: layers in the order of the model, and facts.
-
-A recording is untrusted input: what is not of the expected shape is not there.
-"""
+"""The inside of a recorded training as detectors look at it: layers in the order of the model, and facts."""
 
 from __future__ import annotations
 
 import math
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
+from traindx.core.facts import LARGEST, Fact, facts, number, word, words
 from traindx.core.nouns import Event, Run
 from traindx.evidence.curve import Curve
 
-Fact = Mapping[str, Any]
 _RANK = "/rank"
-_LARGEST = sys.float_info.max
 _BRIEF = 10.0
 # Repeated samples that tell how many there are, and draws that no recording exceeds.
 _ENOUGH_AGAIN, _MOST_DRAWS = 10, 1e9
-_SIZE = re.compile(r"[1-9][0-9]{0,11}")
 _SETS_RATE = re.compile(r"LR|LearningRate")
 _OF_A_RANK = re.compile(r"/rank\d+$")
 
@@ -48,7 +41,7 @@ class Inside:
     def crowding(self) -> float:
         """How many processes wanted each core of the machine when the recording ended, at least 1."""
         value = self.run.facts.get("crowding")
-        return float(value) if isinstance(value, int | float) and 1 <= value <= _LARGEST else 1.0
+        return float(value) if isinstance(value, int | float) and 1 <= value <= LARGEST else 1.0
 
     @property
     def patience(self) -> int:
@@ -177,36 +170,3 @@ class Inside:
 
 def _places(names: Sequence[str]) -> dict[str, int]:
     return {name: at for at, name in enumerate(dict.fromkeys(names))}
-
-
-def facts(value: object) -> Sequence[Fact]:
-    """The objects of a list, or those under the keys of an object, each knowing its key as `name`."""
-    if isinstance(value, Mapping):
-        return [{"name": key, **fact} for key, fact in value.items() if isinstance(fact, Mapping)]
-    return [fact for fact in value if isinstance(fact, Mapping)] if isinstance(value, list | tuple) else ()
-
-
-def sizes(shape: object) -> tuple[int, ...]:
-    """The sizes of a recorded shape (`64x10`); empty where it is none."""
-    parts = str(shape or "").split("x")
-    return tuple(map(int, parts)) if all(_SIZE.fullmatch(part) for part in parts) else ()
-
-
-def number(fact: Fact, key: str) -> float | None:
-    """A finite number of a fact; None when it is not there or is none."""
-    value = fact.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _LARGEST:
-        return None
-    return float(value)
-
-
-def word(fact: Fact, key: str) -> str:
-    """A text of a fact; empty when it is not there or is none."""
-    value = fact.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def words(fact: Fact, key: str) -> list[str]:
-    """The texts of a list; empty when there is none."""
-    value = fact.get(key)
-    return [text for text in value if isinstance(text, str)] if isinstance(value, list | tuple) else []

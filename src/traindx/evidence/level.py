@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from traindx.core.facts import number, sizes
 from traindx.core.kinds import loss_kind
 from traindx.evidence import stats
 from traindx.evidence.curve import Curve, shares
-from traindx.evidence.inside import number, sizes
 from traindx.evidence.sampled import COMPARING, late, odd_objective, one_target_each, part, sampled
 
 if TYPE_CHECKING:

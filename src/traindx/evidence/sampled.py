@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from traindx.core.facts import Fact, sizes, words
 from traindx.core.kinds import REGRESSION, kind_of_layer
-from traindx.evidence.inside import Fact, sizes, words
 
 if TYPE_CHECKING:
     from traindx.evidence.case import Case

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from traindx.core.facts import Fact, sizes
 from traindx.core.kinds import BY_CLASS, BY_SIGN, loss_kind
 from traindx.evidence.curve import shares
-from traindx.evidence.inside import Fact, sizes
 
 if TYPE_CHECKING:
     from traindx.evidence.case import Case

@@ -7,8 +7,8 @@ import os
 import shlex
 
 from traindx.core import files
+from traindx.core.facts import number
 from traindx.core.nouns import Run
-from traindx.evidence.inside import number
 from traindx.observe.program import NoProgram, Program, find_module, find_script
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from traindx.core.facts import word
 from traindx.core.number_text import short
 from traindx.evidence.case import Case, Curve
 from traindx.evidence.examine import Examination
-from traindx.evidence.inside import word
 
 # A loss that fell by less than this share of its start does not show that anything was learned.
 _LITTLE = 0.04

@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from traindx.core.nouns import Phase
 from traindx.logs.log import Log
-from traindx.logs.recordings import RecordingPart
+
+if TYPE_CHECKING:
+    from traindx.logs.recordings import RecordingPart
 
 _WORDS = "fold stage phase split seed trial round task repeat restart member".split()
 _NAMED = re.compile(rf"\b({'|'.join(_WORDS)})\b[\s#:=]{{0,3}}(\d{{1,6}})\b", re.IGNORECASE)

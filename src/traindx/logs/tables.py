@@ -122,9 +122,9 @@ def _written_twice(table: Table, rows: IntArray, counters: set[str]) -> int:
     """Half of the rows, where the second half repeats every value of the first but the counters; else 0."""
     half = rows.size // 2
     columns = [values[rows] for name, values in table.values.items() if name not in counters]
-    if rows.size % 2 or not any(np.unique(values[:half]).size >= _REPEATED for values in columns):
+    if rows.size % 2 or not all(np.array_equal(v[:half], v[half:], equal_nan=True) for v in columns):
         return 0
-    return half if all(np.array_equal(v[:half], v[half:], equal_nan=True) for v in columns) else 0
+    return half if any(np.unique(values[:half]).size >= _REPEATED for values in columns) else 0
 
 
 def measured(values: FloatArray) -> BoolArray:

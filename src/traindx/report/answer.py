@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
+from traindx.core.facts import word
 from traindx.core.nouns import Diagnosis, Evidence, Finding, Hypothesis, Problem, Run
 from traindx.core.pool import pool_of
-from traindx.evidence.inside import word
 from traindx.report.checked import checked_facts
 from traindx.report.coverage_words import not_checked
 from traindx.report.document import Block, Chart, Diff, Items, Labelled, Prose, Span, Text, Verdict

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from traindx.core.facts import Fact, facts, number, word
 from traindx.core.nouns import Run
-from traindx.evidence.inside import Fact, facts, number, word
 from traindx.report.document import Cell, DocumentTable, Section, Span, TableColumn
 from traindx.report.text import count, first_names, rounded
 

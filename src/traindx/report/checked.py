@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from traindx.core.facts import Fact, facts, number, word
 from traindx.core.nouns import Run
-from traindx.evidence.inside import Fact, facts, number, word
 from traindx.report.document import DocumentTable, Section, Span, TableColumn
 from traindx.report.text import percent, rounded
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
-from traindx.comparison import Comparison
 from traindx.comparison.baseline import Sharpened
+from traindx.comparison.compare import Comparison
 from traindx.report import document as doc
 from traindx.report.answer import answer
 from traindx.report.comparison_charts import DRAWN_MOST, linked, parallel_lines, scatter

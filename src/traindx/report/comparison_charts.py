@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from traindx.comparison import Comparison
+from traindx.comparison.compare import Comparison
 from traindx.report.charts import Curves, Ready
 from traindx.report.comparison_words import health
 from traindx.report.curves import drawable

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from traindx import __version__
-from traindx.comparison import Comparison
 from traindx.comparison.better import Placed
+from traindx.comparison.compare import Comparison
 from traindx.core.nouns import Diagnosis, Note, Problem
 from traindx.report.comparison_measures import measures
 from traindx.report.comparison_words import health, verdict

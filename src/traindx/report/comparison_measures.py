@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traindx.comparison import Comparison
+from traindx.comparison.compare import Comparison
 from traindx.report.text import lasting, short
 
 

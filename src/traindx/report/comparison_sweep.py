@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.comparison import Comparison
+from traindx.comparison.compare import Comparison
 from traindx.comparison.effects import Effect
 from traindx.comparison.rates import LrScaling, RateRange
 from traindx.comparison.sweep import Sweep

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from traindx.comparison import Comparison
 from traindx.comparison.better import Placed
+from traindx.comparison.compare import Comparison
 from traindx.comparison.groups import Configuration
 from traindx.comparison.parting import Parting
 from traindx.evidence import stats

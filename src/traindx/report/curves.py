@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx.core.names import parts
-from traindx.evidence import stats
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray, IntArray
@@ -25,7 +24,9 @@ def thinned(steps: FloatArray, values: FloatArray, limit: int = POINTS_MOST) -> 
     """Fewer points that look the same: no spike and no gap is lost."""
     if values.size <= limit:
         return steps, values
-    places = stats.thin(steps, values, limit)
+    from traindx.evidence.stats import thin
+
+    places = thin(steps, values, limit)
     return steps[places], values[places]
 
 

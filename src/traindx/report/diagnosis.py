@@ -23,9 +23,6 @@ from traindx.report.problem import issue_table, problem_section, ranked_causes
 from traindx.report.summary import epochs_completed, final_losses, run_facts
 from traindx.report.text import count, short, value_text
 from traindx.report.titles import finding_title
-from traindx.report.to_html import page
-from traindx.report.to_markdown import markdown as to_markdown
-from traindx.report.to_notebook import fragment
 from traindx.report.to_terminal import lines
 from traindx.report.triage import triage_table
 from traindx.report.wording import (
@@ -57,10 +54,14 @@ def render_diagnosis(diagnosis: Diagnosis, *, everything: bool, screen: Screen) 
 
 
 def markdown(diagnoses: Sequence[Diagnosis]) -> str:
-    return to_markdown(document(diagnoses))
+    from traindx.report.to_markdown import markdown
+
+    return markdown(document(diagnoses))
 
 
 def html_document(diagnoses: Sequence[Diagnosis]) -> str:
+    from traindx.report.to_html import page
+
     return page(document(diagnoses))
 
 
@@ -70,6 +71,8 @@ def write_html(diagnoses: Sequence[Diagnosis], path: Path) -> None:
 
 def notebook_html(diagnosis: Diagnosis) -> str:
     """What a notebook shows: the answer, and the rest to be opened."""
+    from traindx.report.to_notebook import fragment
+
     details = doc.Details("All causes, evidence and checks", run_blocks(diagnosis, charts=False))
     return fragment([*answer(diagnosis), details], _COLOURS.get(grade(diagnosis), "#7d8590"))
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from traindx.core.facts import facts
 from traindx.core.number_text import lasting_each
 from traindx.evidence.case import Case
-from traindx.evidence.inside import facts
 from traindx.report.charts import Curves, Drawing, Field, HistogramChart, HorizontalLine, Line, Mark, Panel
 from traindx.report.curves import drawable
 from traindx.report.grids import Grid, grid, matrices, share_grids

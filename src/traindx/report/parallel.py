@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.comparison import Comparison
+from traindx.comparison.compare import Comparison
 from traindx.comparison.differing import Differing
 from traindx.report.text import short
 from traindx.report.to_plotly import Json, chart_text, plain_layout

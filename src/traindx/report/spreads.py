@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from traindx.core.facts import number
 from traindx.evidence.case import Case
-from traindx.evidence.inside import number
 from traindx.report.grids import labelled_places
 
 if TYPE_CHECKING:

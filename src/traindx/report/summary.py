@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from traindx.core.clocks import duration
+from traindx.core.facts import word
 from traindx.core.nouns import Run, Series
 from traindx.core.units import readers
-from traindx.evidence.case import Case
-from traindx.evidence.curve import Curve
-from traindx.evidence.inside import word
 from traindx.report.text import count, lasting, short
+
+if TYPE_CHECKING:
+    from traindx.evidence.case import Case
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ def summarize(series: Series) -> Summary:
     nans = int(np.isnan(values).sum())
     best = best_step = None
     if series.goal != "none" and finite.any():
-        best_step, best = Curve(series).best_point
+        best_step, best = series.best_point
     return Summary(
         points=len(series),
         first=float(values[0]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from traindx.comparison.subjects import without_shared
+from traindx.core.names.short_names import without_shared
 from traindx.core.nouns import Diagnosis
 from traindx.evidence.phase import of_one_script, phase_text, worst_first
 from traindx.report.answer import answer_lines

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from traindx.core.facts import word
 from traindx.core.nouns import (
     ACTED_ON,
     SEVERITIES,
@@ -17,7 +18,6 @@ from traindx.core.nouns import (
     Run,
 )
 from traindx.core.number_text import place, step_text
-from traindx.evidence.inside import word
 from traindx.evidence.phase import of_one_script
 from traindx.knowledge.catalogue import causes, symptoms
 from traindx.report.coverage_words import checks_run

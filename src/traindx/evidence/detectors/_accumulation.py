@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from traindx.core.facts import number
 from traindx.evidence.case import Case
-from traindx.evidence.inside import number
 
 _COUNTED = ("backwards", "batches", "steps_with_several", "steps_with_thrown")
 

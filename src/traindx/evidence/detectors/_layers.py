@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from traindx.core.facts import Fact, facts, number
 from traindx.core.kinds import kind_of_layer
 from traindx.evidence.case import Case, Curve
-from traindx.evidence.inside import Fact, facts, number
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray

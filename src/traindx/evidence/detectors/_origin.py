@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from traindx.core.facts import Fact, number
 from traindx.core.nouns import Event, Finding, Place, Severity
 from traindx.evidence.case import Case, Curve
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.inside import Fact, number
 from traindx.source.domains import CALLED, word_of
 
 Kind = Literal["input", "constant", "empty", "arithmetic", "half", "init", "growth", "unknown"]

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from traindx.core.facts import Fact, number
 from traindx.core.kinds import kind_of_layer
 from traindx.core.nouns import Skipped
 from traindx.evidence.case import Case, Curve
-from traindx.evidence.inside import Fact, number
 from traindx.evidence.sampled import part
 
 _SHARED_WEIGHTS = ("conv", "recurrent", "attention")

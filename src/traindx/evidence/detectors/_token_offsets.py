@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from traindx.core.facts import number
 from traindx.evidence.case import Case
-from traindx.evidence.inside import number
 from traindx.evidence.sampled import part
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from traindx.core.facts import facts
 from traindx.core.nouns import Run
-from traindx.evidence.inside import facts
 from traindx.testing.sketch import run
 
 _MATRICES = ("dense", "conv", "recurrent", "embedding")

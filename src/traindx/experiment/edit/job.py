@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from traindx.core import files
+from traindx.core.facts import facts, number, word
 from traindx.core.nouns import Place, Run
-from traindx.evidence.inside import facts, number, word
 from traindx.experiment.edit.draft import Draft
 from traindx.experiment.edit.names import assigned, imported, spelled_as
 from traindx.experiment.edit.nodes import Nodes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.evidence.inside import Fact, facts, number, word
+from traindx.core.facts import Fact, facts, number, word
 from traindx.experiment.arms import Arm, Outcome, Progress, Workshop
 from traindx.experiment.changes.stopping import DIVERGED_TEXT as DIVERGED
 from traindx.experiment.edited_arms import EditedArms, unreachable

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from traindx.core.facts import Fact
 from traindx.core.nouns import ACTED_ON, SEVERITIES, Check, Diagnosis, Finding
 from traindx.engine import conclude, examine
 from traindx.evidence.case import Case
 from traindx.evidence.examine import Examination
-from traindx.evidence.inside import Fact
 from traindx.experiment.runtime.change import Change
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from traindx.core.facts import number
 from traindx.evidence.case import Case
 from traindx.evidence.detectors._script.loops import certain_iterations, inner, over_batches, turns
-from traindx.evidence.inside import number
 from traindx.source.execution import Loop
 from traindx.source.values import Made
 from traindx.source.values import number as plain

@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from traindx.core.nouns import Event
 from traindx.core.units import Bundle, Claim, Reader
@@ -26,11 +27,11 @@ from traindx.logs import jsons
 from traindx.logs.lines import blocks
 from traindx.logs.log import Log
 from traindx.logs.log_file import File
-from traindx.logs.phases import printed_names
-from traindx.logs.rank_files import log_of_ranks
-from traindx.logs.recordings import RecordingPart, parts_of
-from traindx.logs.run_facts import RunFacts, confirmed_of, data_facts_of, facts_of
 from traindx.logs.tables import as_number, logs_from_table
+
+if TYPE_CHECKING:
+    from traindx.logs.recordings import RecordingPart
+    from traindx.logs.run_facts import RunFacts
 
 _RANK = re.compile(r"rank-(?P<rank>\d{1,6})\.jsonl")
 # Next to the ranks: what the recorder wrote of the run, half a `run.json`, the request to stop, and the
@@ -55,6 +56,11 @@ def _marked(file: File) -> bool:
 
 def read(bundle: Bundle) -> list[Log]:
     """The ranks of one recording side by side; another training in its files is another log."""
+    from traindx.logs.phases import printed_names
+    from traindx.logs.rank_files import log_of_ranks
+    from traindx.logs.recordings import parts_of
+    from traindx.logs.run_facts import RunFacts, confirmed_of, data_facts_of, facts_of
+
     facts = next((facts_of(file) for file in bundle.files if file.name == "run.json"), RunFacts())
     for file in bundle.files:
         if file.name == "confirmed.json":

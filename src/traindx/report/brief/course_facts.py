@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.core.facts import number
 from traindx.core.names import is_secondary
 from traindx.core.number_text import percent as share_text
 from traindx.core.number_text import place
 from traindx.evidence.case import Case
 from traindx.evidence.curve import Curve
-from traindx.evidence.inside import number
 from traindx.evidence.sampled import late, part, sampled
 from traindx.report.brief.facts import BriefFact
 from traindx.report.brief.task_facts import table

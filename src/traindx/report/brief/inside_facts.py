@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.core.facts import number
 from traindx.core.nouns import FloatArray
 from traindx.evidence.case import Case
-from traindx.evidence.inside import number
 from traindx.evidence.sampled import part
 from traindx.report.brief.facts import BriefFact
 from traindx.report.brief.task_facts import table

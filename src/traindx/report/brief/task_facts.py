@@ -8,11 +8,11 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from traindx.core.facts import Fact, facts, number, word
 from traindx.core.kinds import BY_CLASS, BY_SIGN, loss_kind
 from traindx.core.nouns import Diagnosis
 from traindx.core.number_text import count as rounded
 from traindx.evidence.case import Case
-from traindx.evidence.inside import Fact, facts, number, word
 from traindx.evidence.phase import phase_text
 from traindx.report.brief.facts import BriefFact
 from traindx.report.document import DocumentTable, TableColumn

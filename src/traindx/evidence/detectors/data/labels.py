@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from traindx.core.facts import sizes
 from traindx.evidence.detector import Case, Cases, Detected, Detector, Finding, Run, Skipped, number
 from traindx.evidence.detectors._number_text import percent, strength, text, times
-from traindx.evidence.inside import sizes
 from traindx.evidence.sampled import odd_objective, sampled, training_loader
 from traindx.testing.sketch import run
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from traindx.core.facts import Fact, facts, number, word
 from traindx.core.nouns import Place, Run
 from traindx.evidence.case import Case
-from traindx.evidence.inside import Fact, facts, number, word
 from traindx.source import Script
 from traindx.testing.sketch import run
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from traindx.core.facts import number, words
 from traindx.evidence.detector import (
     Case,
     Cases,
@@ -17,7 +18,6 @@ from traindx.evidence.detector import (
 from traindx.evidence.detectors._layers import chain, fades, model, quoted, settled, typical_gradients
 from traindx.evidence.detectors._number_text import text, where
 from traindx.evidence.detectors.numerics.scaling import half_precision
-from traindx.evidence.inside import number, words
 from traindx.testing.sketch import decay, noisy, run
 
 

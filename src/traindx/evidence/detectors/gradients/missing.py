@@ -1,5 +1,6 @@
 """Parameters and steps without a gradient."""
 
+from traindx.core.facts import number, words
 from traindx.evidence.detector import (
     Case,
     Cases,
@@ -15,7 +16,6 @@ from traindx.evidence.detector import (
 )
 from traindx.evidence.detectors._layers import chain, model, settled
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.inside import number, words
 from traindx.testing.sketch import decay, run
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from traindx.core.facts import facts, number, words
 from traindx.evidence.detector import (
     Case,
     Cases,
@@ -16,7 +17,6 @@ from traindx.evidence.detector import (
 )
 from traindx.evidence.detectors._layers import chain, matrices, model
 from traindx.evidence.detectors._number_text import count, percent, strength, text, times
-from traindx.evidence.inside import facts, number, words
 from traindx.evidence.sampled import part
 from traindx.testing.sketch import decay, run
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from traindx.core.facts import facts, number, word
 from traindx.evidence.detector import (
     Case,
     Cases,
@@ -18,7 +19,6 @@ from traindx.evidence.detector import (
 from traindx.evidence.detectors._layers import all_matrices, chain, model, settled
 from traindx.evidence.detectors._number_text import percent, strength, text, times
 from traindx.evidence.detectors._settings import written
-from traindx.evidence.inside import facts, number, word
 from traindx.testing.sketch import decay, noisy, run
 
 _DIVIDE = frozenset({"Adam", "AdamW", "NAdam", "RAdam", "Adamax", "RMSprop"})

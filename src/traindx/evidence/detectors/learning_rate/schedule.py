@@ -5,10 +5,10 @@ from math import log
 
 import numpy as np
 
+from traindx.core.facts import facts, number
 from traindx.evidence.detector import Case, Cases, Curve, Detected, Detector, Finding, Skipped, stats
 from traindx.evidence.detectors._number_text import percent, text, where
 from traindx.evidence.detectors._settings import ADAPTIVE, optimizer_family
-from traindx.evidence.inside import facts, number
 from traindx.testing.sketch import decay, noisy, run
 
 

@@ -2,9 +2,9 @@
 
 import re
 
+from traindx.core.facts import facts, number, word
 from traindx.evidence.detector import Case, Cases, Detected, Detector, Event, Finding, Run, Skipped
 from traindx.evidence.detectors._number_text import percent, text
-from traindx.evidence.inside import facts, number, word
 from traindx.testing.sketch import decay, noisy, run
 
 _FOLLOWS = re.compile(r"target|tgt|(?:^|[._])(?:ema|momentum|slow|average|averaged|shadow)", re.IGNORECASE)

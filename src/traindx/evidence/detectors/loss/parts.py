@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 
+from traindx.core.facts import sizes
 from traindx.evidence.detector import (
     Case,
     Cases,
@@ -18,7 +19,6 @@ from traindx.evidence.detector import (
     Skipped,
 )
 from traindx.evidence.detectors._number_text import strength, text, times
-from traindx.evidence.inside import sizes
 from traindx.evidence.sampled import late, odd_objective, only_loss, sampled
 from traindx.testing.sketch import decay, noisy, run
 

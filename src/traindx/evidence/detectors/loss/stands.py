@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from traindx.core.facts import facts, number
 from traindx.evidence.detector import (
     Case,
     Cases,
@@ -15,7 +16,6 @@ from traindx.evidence.detector import (
     stats,
 )
 from traindx.evidence.detectors._number_text import where
-from traindx.evidence.inside import facts, number
 from traindx.testing.sketch import decay, noisy, power, run
 
 

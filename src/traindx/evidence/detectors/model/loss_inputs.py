@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from traindx.core.facts import sizes
 from traindx.core.kinds import REGRESSION, loss_kind
 from traindx.evidence.detector import Case, Cases, Detected, Detector, Fact, Finding, Skipped, word
 from traindx.evidence.detectors._number_text import text
-from traindx.evidence.inside import sizes
 from traindx.evidence.sampled import ends, odd_objective, only_loss, sampled, usual
 from traindx.testing.sketch import run
 

@@ -14,9 +14,9 @@ seldom that a few looks do not show it.
 
 from math import log, prod
 
+from traindx.core.facts import sizes
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.inside import sizes
 from traindx.evidence.sampled import late, odd_objective, one_target_each, only_loss, sampled
 from traindx.testing.sketch import run
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from traindx.core.facts import Fact, facts, number
 from traindx.evidence.detector import Case, Cases, Detected, Detector, Finding, Place, Skipped
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._script import Training, place, script
 from traindx.evidence.detectors._settings import keys_of, optimizer_family, written
-from traindx.evidence.inside import Fact, facts, number
 from traindx.source.roles import is_optimizer
 from traindx.source.values import Const
 from traindx.source.values import number as constant

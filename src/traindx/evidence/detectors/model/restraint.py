@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from traindx.core.facts import facts, number
 from traindx.evidence.detector import Case, Cases, Curve, Detected, Detector, Finding, Run, Scalar, Skipped
 from traindx.evidence.detectors._layers import model
 from traindx.evidence.detectors._number_text import percent, strength, text, times
 from traindx.evidence.detectors._script_words import speaks_of
 from traindx.evidence.detectors._updates import ratios
-from traindx.evidence.inside import facts, number
 from traindx.evidence.sampled import sampled
 from traindx.testing.sketch import decay, noisy, run
 

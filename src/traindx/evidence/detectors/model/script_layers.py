@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any
 
+from traindx.core.facts import sizes
 from traindx.evidence.detector import Case, Cases, Detected, Detector, Finding, Skipped, facts
 from traindx.evidence.detectors._script import Places, Training, script
 from traindx.evidence.detectors._script.jax_orders import softmax_over_batch
 from traindx.evidence.detectors._script.keras_samples import fitted
 from traindx.evidence.detectors._script.words import code, where
-from traindx.evidence.inside import sizes
 from traindx.source.anchors_of_loop import origin
 from traindx.source.edit_pieces import place
 from traindx.source.flow import activation_spot

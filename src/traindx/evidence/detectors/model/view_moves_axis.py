@@ -11,8 +11,8 @@ of which one divides the other: a split and a merge give these, too. Known mista
 that are stacked in groups, where a group has as many as the batch.
 """
 
+from traindx.core.facts import facts
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Run, Runs, Skipped, number, word
-from traindx.evidence.inside import facts
 from traindx.testing.sketch import run
 
 DETECTOR = Detector(title="A view moves an axis", needs=("fact:moved_axes",), family="axes_mixed")

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from traindx.core.facts import facts, number
 from traindx.core.kinds import kind_of_layer
 from traindx.evidence.detector import Case, Cases, Detected, Detector, Fact, Finding, Place, Severity, Skipped
-from traindx.evidence.inside import facts, number
 from traindx.evidence.sampled import sampled
 from traindx.testing.sketch import run
 

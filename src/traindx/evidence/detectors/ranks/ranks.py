@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from traindx.core.facts import number
 from traindx.evidence.detector import Case, Cases, Curve, Detected, Detector, Event, Finding, Run, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text
-from traindx.evidence.inside import number
 from traindx.testing.sketch import decay, noisy, run
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from traindx.core.facts import Fact, number, sizes, word
 from traindx.core.kinds import kind_of_layer
 from traindx.evidence.detector import (
     Case,
@@ -18,7 +19,6 @@ from traindx.evidence.detector import (
 )
 from traindx.evidence.detectors._number_text import percent, strength, text, times
 from traindx.evidence.detectors._pace import settled
-from traindx.evidence.inside import Fact, number, sizes, word
 from traindx.evidence.sampled import odd_objective, only_loss, usual
 from traindx.testing.sketch import noisy, run
 

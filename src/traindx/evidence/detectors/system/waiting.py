@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 
+from traindx.core.facts import facts, number, word
 from traindx.evidence.detector import (
     Case,
     Cases,
@@ -18,7 +19,6 @@ from traindx.evidence.detector import (
     stats,
 )
 from traindx.evidence.detectors._number_text import percent, strength, text
-from traindx.evidence.inside import facts, number, word
 from traindx.testing.sketch import noisy, run
 
 _PARTS = ("data_wait_s", "forward_s", "backward_s", "optimizer_s")

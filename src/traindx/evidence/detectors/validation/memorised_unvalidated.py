@@ -13,10 +13,10 @@ losses, and where a recording shows that no sample came twice: what is met once 
 
 from dataclasses import replace
 
+from traindx.core.facts import sizes
 from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import percent, strength, text, times
-from traindx.evidence.inside import sizes
 from traindx.evidence.validation import validation_curves
 from traindx.testing.sketch import decay, noisy, run
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from traindx.core.facts import Fact, facts, number
 from traindx.evidence.detector import Cases, Detected, Detector, Finding, Place, Run, Skipped
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._weights import anything_moved, checkpoint, matrices_of, progress, rows_of
-from traindx.evidence.inside import Fact, facts, number
 
 _FITS = {"testable": True, "initial": "uniform, Glorot"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from traindx.evidence.inside import facts, word
+from traindx.core.facts import facts, word
 from traindx.experiment.edit.feeds import NamedInputs, batched, named_inputs
 from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.keras import all_layers, fits, uses_keras

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from traindx.core.facts import facts
 from traindx.core.nouns import Scalar
-from traindx.evidence.inside import facts
 from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.keras import fits, uses_keras
 from traindx.experiment.edit.nodes import argument_node

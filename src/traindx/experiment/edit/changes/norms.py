@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from traindx.core.facts import facts, word
 from traindx.core.nouns import Scalar
-from traindx.evidence.inside import facts, word
 from traindx.experiment.edit.job import Job, call_of
 from traindx.experiment.edit.keras import all_layers, hidden, layer_text, uses_keras
 from traindx.experiment.edit.layers import add_layer

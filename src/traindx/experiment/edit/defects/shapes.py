@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from traindx.core.facts import facts
 from traindx.core.nouns import Place
 from traindx.evidence.detectors._script.columns import form
 from traindx.evidence.detectors._script.words import loss_of
-from traindx.evidence.inside import facts
 from traindx.experiment.edit.job import Job
 from traindx.experiment.edit.result import Uncertain, sentence
 from traindx.experiment.edit.value_sources import anything, behind, is_predicted

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from traindx.core.facts import facts, number
 from traindx.core.nouns import Number
 from traindx.core.number_text import short
 from traindx.evidence.case import Case
-from traindx.evidence.inside import facts, number
 from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
 from traindx.experiment.preflight.observations import Flight
 

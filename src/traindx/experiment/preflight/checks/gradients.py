@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from traindx.core.facts import number, words
 from traindx.evidence.case import Case
-from traindx.evidence.inside import number, words
 from traindx.experiment.preflight.check import CheckAnswer, passed, unknown
 from traindx.experiment.preflight.observations import Flight
 

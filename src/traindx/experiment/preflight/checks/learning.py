@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from traindx.core.facts import facts, number
 from traindx.core.nouns import Number
 from traindx.core.number_text import short
 from traindx.evidence.case import Case
-from traindx.evidence.inside import facts, number
 from traindx.evidence.stats import noise
 from traindx.experiment.arm_diagnosis import acute
 from traindx.experiment.preflight.ablation import Wording, judged

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from traindx.core.facts import number
 from traindx.core.nouns import Number
 from traindx.core.number_text import lasting, lasting_each
 from traindx.evidence.case import Case
-from traindx.evidence.inside import number
 from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
 from traindx.experiment.preflight.observations import MEASURED, UNTOUCHED, Flight
 from traindx.experiment.preflight.planned_length import steps_of_epoch, steps_planned

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from traindx.core.facts import number
 from traindx.core.nouns import Number
 from traindx.evidence.case import Case
-from traindx.evidence.inside import number
 from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
 from traindx.experiment.preflight.failure_advice import from_finding
 from traindx.experiment.preflight.observations import AGAIN, MEASURED, UNTOUCHED, Flight

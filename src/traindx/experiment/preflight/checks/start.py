@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from traindx.core.facts import Fact, facts, number
 from traindx.core.nouns import Number
 from traindx.core.number_text import short
 from traindx.evidence.case import Case
-from traindx.evidence.inside import Fact, facts, number
 from traindx.experiment.preflight.check import CheckAnswer, failed, passed, unknown
 from traindx.experiment.preflight.observations import Flight
 

@@ -62,6 +62,16 @@ class Course:
             return False
         return curve.head - curve.tail > max(share * abs(curve.head), noises * curve.noise)
 
+    def improved(self, *, share: float = 0.04, few: int = 6) -> bool:
+        """Whether it ends better than it began by a share of its start, and by more than the noise of both
+        ends; of a few points that get better one by one the noise is not known."""
+        curve, sign = self._curve, -1.0 if self._curve.goal == "higher" else 1.0
+        width = max(1, min(3, len(curve) // 8))
+        error = 1.25 * curve.noise * float(np.sqrt(1.0 / width + 1.0 / curve.tail_points))
+        steadily = len(curve) < few and bool((sign * np.diff(curve.y) < 0).all())
+        gain = sign * (curve.head - curve.tail)
+        return gain > max(share * abs(curve.head), 0.0 if steadily else 2.0 * error)
+
     @cached_property
     def ends(self) -> Ends:
         """The ends of a curve of at least three points compared."""

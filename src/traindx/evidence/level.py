@@ -27,6 +27,10 @@ _SHARES = ("accuracy", "auc", "f1", "map50")
 _BOTH_SIDES = ("accuracy", "f1", "auc", "iou", "dice", "r2", "precision", "recall")
 # Scores whose rise says that a training gets somewhere, and a rise that needs no further test.
 _RISING, _CLEAR_GAIN = ("accuracy", "f1", "auc", "r2", "map50"), 0.05
+# Scores on validation data that show what was learned, and how many evaluations show it.
+_LEARNED, _EVALUATIONS = (*_RISING, "reward", "iou", "bleu", "map"), 4
+# A first validation loss so far below the first training loss was learned before; a rise since that counts.
+_BELOW, _SOME_RISE = 0.8, 0.1
 _GOOD = 0.85
 _HEAVY_DROPOUT = 0.8
 _AS_GOOD = 0.05
@@ -79,6 +83,27 @@ class Level:
     def well(self) -> bool:
         """Whether the model does well by any measure: its scores, its recorded answers, simple models."""
         return self.good or self.answers_right or self.beats_simple()
+
+    @cached_property
+    def confirmed(self) -> bool | None:
+        """Whether validation data show that something was learned: a loss that came down, a score that rose
+        or is good, or a loss far below the first training loss from the first evaluation on.
+
+        None where too few evaluations are logged to show it."""
+        case = self._case
+        sides = [case.val_loss, *(case.val(name) for name in _LEARNED)]
+        curves = [curve for curve in sides if curve is not None and len(curve) >= _EVALUATIONS]
+        if not curves or case.surrogate:
+            return None
+        return self.well or case.harm.solved or any(map(_improved, curves)) or self._learned_before()
+
+    def _learned_before(self) -> bool:
+        """Whether the validation loss was far below the first training loss at once, and stayed there."""
+        train, val = self._case.loss, self._case.val_loss
+        if train is None or val is None or not len(train) or not len(val):
+            return False
+        first = float(val.y[0])
+        return 0 < first <= _BELOW * float(train.y[0]) and val.tail <= (1.0 + _SOME_RISE) * first
 
     @cached_property
     def improves(self) -> bool:
@@ -228,6 +253,10 @@ class Level:
         rates = [model.get("dropout") for model in self._case.inside.models]
         numbers = [rate for part in rates if isinstance(part, list | tuple) for rate in part]
         return max((rate for rate in numbers if isinstance(rate, float)), default=0.0)
+
+
+def _improved(curve: Curve) -> bool:
+    return curve.course.improved()
 
 
 def _end(curve: Curve) -> float:

@@ -116,7 +116,7 @@ def _verdict(case: Case, problems: Sequence[Problem], findings: Sequence[Finding
     short = any(finding.id == "run_too_short" for finding in findings)
     harm = case.harm
     open_ended = harm.undecided is not None or harm.unfinished or harm.hardly_moved
-    undecided = nothing_judged(case) or open_ended
+    undecided = nothing_judged(case) or open_ended or case.level.confirmed is False
     return "insufficient_evidence" if short or doubtful or undecided else "healthy"
 
 

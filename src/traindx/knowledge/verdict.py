@@ -9,8 +9,6 @@ from traindx.core.number_text import short
 from traindx.evidence.case import Case, Curve
 from traindx.evidence.examine import Examination
 
-# A loss that fell by less than this share of its start does not show that anything was learned.
-_LITTLE = 0.04
 _SCORES = ("reward", "accuracy", "score", "f1", "auc", "iou", "map50", "bleu")
 _WANTED = (
     ("loss", "the training loss at least 20 times a run (loss)"),
@@ -59,7 +57,7 @@ def nothing_judged(case: Case) -> bool:
             return not all(map(_holds_up, rewards))
         return not any(len(curve) >= 6 and _holds_up(curve) for curve in scores)
     losses = [curve for curve in (case.loss, case.val_loss) if curve is not None and len(curve) >= 3]
-    if any(_came_down(curve) for curve in losses):
+    if any(curve.course.improved() for curve in losses):
         return False
     return not any(len(curve) >= 3 and curve.tail > curve.head + 2 * curve.noise for curve in scores)
 
@@ -73,13 +71,6 @@ def _holds_up(curve: Curve) -> bool:
         return end != 0.0
     rises = end - begin > 0.25 * spread
     return rises or (end - float(curve.y.min()) > 0.8 * spread and curve.trend.z > -2.0)
-
-
-def _came_down(curve: Curve) -> bool:
-    """Whether a loss fell by more than a little, and by more than the noise of its two ends."""
-    width = max(1, min(3, len(curve) // 8))
-    error = 1.25 * curve.noise * float(np.sqrt(1.0 / width + 1.0 / curve.tail_points))
-    return curve.head - curve.tail > max(_LITTLE * abs(curve.head), 2.0 * error)
 
 
 def unseen_framework(case: Case) -> str | None:
@@ -120,6 +111,8 @@ def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
         lines.append(
             "The loss hardly moved: a run that starts good looks the same as one that does not learn."
         )
+    elif not thin and case.level.confirmed is False:
+        lines.append(_not_confirmed(case))
     if case.surrogate:
         reward = case.part_of("reward")
         lines.append(
@@ -138,6 +131,16 @@ def what_to_log(case: Case, examination: Examination) -> tuple[str, ...]:
     elif stop is None and not case.harm.unfinished:
         lines.append("Let it run longer, or log more often, and diagnose again.")
     return tuple(lines)
+
+
+def _not_confirmed(case: Case) -> str:
+    """That validation shows nothing that was learned."""
+    val = case.val_loss
+    seen = "No score on validation data rose"
+    if val is not None and len(val):
+        ends = f"{short(float(val.y[0]))} at the first, {short(val.tail)} at the end"
+        seen = f"The validation loss did not come down in {len(val):,} evaluations ({ends})"
+    return f"{seen}, and no score says that the model is good: that anything was learned does not show."
 
 
 def _decides(case: Case) -> str:

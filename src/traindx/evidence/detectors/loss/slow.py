@@ -115,7 +115,7 @@ def slow_decline(
         "medium"
         if fall < medium_below_fall
         and pace.ratio > 1.5 * min_pace_ratio
-        and len(curve) >= 20
+        and len(curve) >= (20 if curve.axis == "step" else 8)
         and curve.noise < 0.4 * (curve.head - curve.tail)
         and not _a_trial(case, curve)
         else "low"

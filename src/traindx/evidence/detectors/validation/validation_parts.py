@@ -192,8 +192,9 @@ def _stalled(
     if float(np.ptp(values[since:])) > 0.5 * level or val.y[-1] < 0.9 * val.y[:-1].min():
         return None
     holding = _holding(case, float(steps[since]), gain=0.01)
-    # Half of the run brought validation nothing while training lost a third of its loss.
-    serious = fell >= 0.35 and share >= 0.5 and ratio <= 0.6 and holding is None
+    # Half of the run brought validation nothing while training lost a third of its loss; or the whole run.
+    at_all = case.level.confirmed is False and share >= 0.8
+    serious = holding is None and (at_all or (fell >= 0.35 and share >= 0.5 and ratio <= 0.6))
     start = float(steps[since])
     best_step, best = val.best_point
     return Finding(

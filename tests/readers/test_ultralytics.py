@@ -62,3 +62,25 @@ def test_classification_has_its_own_total(tmp_path: Path) -> None:
 def test_other_results_are_left_alone(tmp_path: Path) -> None:
     text = "epoch,train_loss,val_loss\n0,1,2\n1,1,2\n2,1,2\n"
     assert only_run(read_text(tmp_path, "results.csv", text)).format != "ultralytics"
+
+
+def test_results_without_a_header(tmp_path: Path) -> None:
+    text = (
+        "  0/2  11.8G   0.0698   0.0315         0    0.1013        30       640  0.0046    0.2902  0.0014"
+        "  0.00022   0.0934   0.0385         0\n"
+        "  1/2  11.8G   0.0663   0.0286         0   0.09485        12       640  0.0044    0.2735  0.0013"
+        "  0.00018       nan   0.0383         0\n"
+        "  2/2  11.8G   0.06"
+    )
+    run = only_run(read_text(tmp_path, "results.txt", text))
+    assert (run.format, run.axis) == ("ultralytics", "epoch")
+    assert_logged(
+        run,
+        {
+            "train/box_loss": [(0, 0.0698), (1, 0.0663)],
+            "metrics/mAP_0.5:0.95": [(0, 0.00022), (1, 0.00018)],
+            "val/box_loss": [(0, 0.0934), (1, float("nan"))],
+            "loss": [(0, 0.0698 + 0.0315), (1, 0.0663 + 0.0286)],
+        },
+        only=False,
+    )

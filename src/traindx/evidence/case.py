@@ -215,8 +215,9 @@ class Case:
 
     @property
     def resumed(self) -> bool:
-        """Whether the training loss begins in the middle of a training."""
-        return self.loss is not None and len(self.loss) > 0 and self.loss.course.starts_late
+        """Whether the training loss begins in the middle of a training, or with a model trained before."""
+        late = self.loss is not None and len(self.loss) > 0 and self.loss.course.starts_late
+        return late or self.task.starts_trained
 
     def events(self, *kinds: str) -> Sequence[float]:
         """Steps of the events of these kinds that have one."""

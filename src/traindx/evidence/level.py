@@ -28,7 +28,7 @@ _BOTH_SIDES = ("accuracy", "f1", "auc", "iou", "dice", "r2", "precision", "recal
 # Scores whose rise says that a training gets somewhere, and a rise that needs no further test.
 _RISING, _CLEAR_GAIN = ("accuracy", "f1", "auc", "r2", "map50"), 0.05
 # Scores on validation data that show what was learned, and how many evaluations show it.
-_LEARNED, _EVALUATIONS = (*_RISING, "reward", "iou", "bleu", "map"), 4
+_LEARNED, _EVALUATIONS = (*_RISING, "reward", "iou", "bleu", "map", "score", "wer", "cer", "error"), 4
 # A first validation loss so far below the first training loss was learned before; a rise since that counts.
 _BELOW, _SOME_RISE = 0.8, 0.1
 _GOOD = 0.85

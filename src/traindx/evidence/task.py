@@ -98,6 +98,15 @@ class Task:
         starts_high = loss is not None and len(loss) > 0 and _TOKEN_LOSS[0] < loss.head < _TOKEN_LOSS[1]
         return starts_high or case.has("perplexity|val/perplexity|bits_per_byte")
 
+    @property
+    def starts_trained(self) -> bool:
+        """Whether the first loss is so far below the logarithm of the vocabulary that the model knows the
+        language already."""
+        loss, vocabulary = self._case.loss, self._case.number("vocab_size")
+        if loss is None or not len(loss) or vocabulary is None or vocabulary < _MANY:
+            return False
+        return 0 < loss.head < _HALF * math.log(vocabulary)
+
     @cached_property
     def fine_tuned(self) -> bool:
         """Whether anything hints at fine-tuning: configuration, path, preference or RL data, the rates."""
@@ -177,6 +186,8 @@ class Task:
         for chance in self.known_chances:
             if abs(level / chance.level - 1) <= known_tolerance:
                 return chance
+        if self.starts_trained:
+            return None
         near = [c for c in _usual() if abs(level / c.level - 1) <= tolerance]
         return min(near, key=lambda c: abs(level / c.level - 1), default=None)
 

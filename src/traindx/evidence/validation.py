@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 # Validation metrics that tell how good the model is, the usual first.
 SCORES = ("accuracy", "map", "map50", "f1", "auc", "iou", "dice", "bleu", "rouge", "r2")
 _NEVER_ON_TRAIN = frozenset({"map", "map50", "bleu", "rouge"})
+# Errors of the answers themselves, as the loss is not, and the share of them that is an improvement.
+_ANSWER_ERRORS, _FEWER_ERRORS = ("wer", "cer", "error"), 0.05
 ERRORS = ("perplexity", "bits_per_byte", "error", "wer", "cer", "mse", "rmse", "mae")
 
 
@@ -78,6 +80,24 @@ def score(case: Case, name: str) -> Curve | None:
     """A metric on validation data; some are never measured on anything else, whatever they are called."""
     names = (f"val/{name}", f"test/{name}", *((name,) if name in _NEVER_ON_TRAIN else ()))
     return case.curve(*names)
+
+
+def holding_score(case: Case, since: float, *, improved: bool = False) -> Curve | None:
+    """A validation score, or an error of the answers such as WER, that ends at its best although the loss
+    does not; with `improved` one that got better since a step, by a share of its errors and beyond noise."""
+    for name in (*SCORES, "score", *_ANSWER_ERRORS):
+        curve = score(case, name)
+        if curve is None or len(curve) < 3:
+            continue
+        sign = -1.0 if name in _ANSWER_ERRORS else 1.0
+        best = float(running_median(sign * curve.coarse.median, 3).max())
+        then = sign * float(np.median(curve.y[np.abs(curve.x - since).argsort()[:3]]))
+        now = sign * float(np.median(curve.y[-max(3, len(curve) // 10) :]))
+        wrong = 1.0 - then if 0 < then < 1 else abs(then)
+        least = max(_FEWER_ERRORS * wrong, 2.0 * curve.noise) if improved else -np.inf
+        if now >= best - max(2.0 * curve.noise, 0.01 * abs(best)) and now - then >= least:
+            return curve
+    return None
 
 
 @dataclass(frozen=True)

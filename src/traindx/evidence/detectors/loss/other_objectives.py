@@ -10,6 +10,7 @@ from traindx.evidence.sampled import late, odd_objective, sampled
 from traindx.testing.sketch import decay, noisy, run
 
 _KL = re.compile(r"(?:^|[^a-z])kl(?:d|_?div(?:ergence)?)?(?![a-z])")
+_RECONSTRUCTION = re.compile(r"(?:^|[^a-z])rec(?:on|onst|onstruction)?(?:_?loss|_?err(?:or)?)?(?![a-z])")
 _NOT_THE_TERM = re.compile(r"weight|beta|coef|anneal|target|penalty|approx")
 _SIDES = {
     "g": re.compile(r"(?:^|[^a-z])(?:g|gen|generator)(?:$|[^a-z])"),
@@ -19,7 +20,12 @@ _SIDES = {
 
 @Detector("KL term gone", needs=("kl|loss/*|kld",), family="kl")
 def kl_collapses(
-    case: Case, *, left_share: float = 0.01, small_kl: float = 0.05, min_points: int = 10
+    case: Case,
+    *,
+    left_share: float = 0.01,
+    small_kl: float = 0.05,
+    still_learns: float = 0.5,
+    min_points: int = 10,
 ) -> Detected:
     """The KL term of a variational training falls to almost nothing: the decoder ignores the latent.
 
@@ -28,9 +34,11 @@ def kl_collapses(
     does not depend on it. The loss itself often looks calm. Seen as well when the term is next to nothing
     ({small_kl}) in the last third and what is reconstructed explains nothing of what was given.
 
-    Silent for a KL that starts at nothing and grows (annealing), or comes back; in reinforcement and
-    preference learning, where the KL is a distance to a reference policy; and with fewer than {min_points}
-    values. Known mistakes: a KL that is logged with its weight falls when the weight is lowered on purpose.
+    Silent for a KL that starts at nothing and grows (annealing), or comes back; where the reconstruction
+    still gets better by {still_learns} after the term was gone, which a decoder that sees nothing of the
+    input cannot do; in reinforcement and preference learning, where the KL is a distance to a reference
+    policy; and with fewer than {min_points} values. Known mistakes: a KL that is logged with its weight
+    falls when the weight is lowered on purpose.
     """
     if case.traits & {"rl", "preference"}:
         return Skipped("a variational training: here the KL is a distance to a reference")
@@ -54,6 +62,8 @@ def kl_collapses(
             continue
         above = np.flatnonzero(curve.y > left_share * early)
         onset = float(curve.x[min(int(above[-1]) + 1, len(curve) - 1)])
+        if _reconstructs(case, onset, still_learns):
+            return None
         return Finding(
             f"The KL term falls from {text(early)} to {text(level)} ({percent(max(level, 0.0) / early)} of "
             f"its early level) and stays there from {where(curve, onset)} on: the latent carries nothing of "
@@ -73,6 +83,17 @@ def _explains_nothing(case: Case, *, share: float = 0.1) -> bool:
     """Whether reconstructions, where they were looked at to the end, are no better than the mean."""
     explained = sampled(case, "output/explained", 4)
     return explained is not None and late(explained) < share and not odd_objective(case)
+
+
+def _reconstructs(case: Case, since: float, share: float) -> bool:
+    """Whether the reconstruction term fell by a share after a step."""
+    for name in case.names:
+        curve = case.curve(name) if _RECONSTRUCTION.search(name.lower()) else None
+        if curve is not None and len(curve) and not name.startswith(("val/", "test/")):
+            before, after = curve.at(since), curve.after(since)
+            if after.size >= 3 and 0 < float(np.median(after[-3:])) <= (1.0 - share) * before:
+                return True
+    return False
 
 
 def _never_used(curve: Curve, level: float) -> Finding:

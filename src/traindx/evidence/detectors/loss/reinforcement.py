@@ -1,5 +1,7 @@
 """Rewards and the entropy of a policy."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from traindx.evidence.detector import (
@@ -9,12 +11,16 @@ from traindx.evidence.detector import (
     Detected,
     Detector,
     Finding,
+    FloatArray,
     Severity,
     Skipped,
     stats,
 )
 from traindx.evidence.detectors._number_text import strength, text, where
 from traindx.testing.sketch import decay, noisy, run
+
+# A rise of the reward that is none, as a share of the way from its worst to its best values.
+_LITTLE_GAIN = 0.1
 
 
 @Detector("Reward never rises", family="reward")
@@ -72,7 +78,7 @@ def reward_flat(
     return _finding(reward, words, "medium" if clear else "low", 0.8 if clear else 0.4)
 
 
-def _level(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> tuple[float, float]:
+def _level(values: FloatArray) -> tuple[float, float]:
     """The mean of a stretch and its error."""
     spread = max(float(values.std()), stats.noise(values))
     return float(values.mean()), spread / float(np.sqrt(values.size))
@@ -123,7 +129,7 @@ def reward_collapses(
     error = (
         1.25 * max(stats.noise(tenths[best]), stats.noise(tenths[-1])) * float(np.sqrt(2 / tenths[0].size))
     )
-    if gained <= 0 or lost < lost_share * gained or lost < z_score * error:
+    if not 0 < gained < np.inf or lost < lost_share * gained or lost < z_score * error:
         return None
     late = reward.y[-max(3, int(low_share * len(reward))) :]
     if float(np.quantile(late, 0.9)) > levels[best] - 0.5 * lost:
@@ -144,38 +150,88 @@ def reward_collapses(
     )
 
 
-@Detector("Policy entropy gone", family="entropy")
+@Detector("Policy entropy gone", needs=("entropy|loss/entropy",), family="entropy")
 def entropy_collapses(
-    case: Case, entropy: Curve, *, left_share: float = 0.02, min_points: int = 10
+    case: Case,
+    *,
+    left_share: float = 0.05,
+    early_part: float = 0.6,
+    reached_share: float = 0.75,
+    min_points: int = 10,
 ) -> Detected:
     """The entropy of the policy falls to almost nothing.
 
     A policy without entropy does the same whatever happens: it explores no more and cannot find anything
-    better. A sign: in a task that is solved it is in order, in one whose reward stays low it tells why.
-    Seen when the entropy ends below {left_share} of its early level and stays there for the last third.
+    better. Seen when the entropy typically lies below {left_share} of its early level for the last third of
+    the run. An entropy that is logged as a loss (its negative) counts as well.
+
+    A sign where the task is solved; trouble where the entropy was gone within the first {early_part} of the
+    run, the reward has gained nothing since, and its usual value lies below {reached_share} of the way from
+    its worst to its best ones.
 
     Silent outside reinforcement learning, with fewer than {min_points} values, and for differential
     entropies, which are negative in good order.
     """
     if "rl" not in case.traits:
         return Skipped("a policy: this is no reinforcement learning")
-    early = float(entropy.y[: max(2, len(entropy) // 20)].max())
-    if early <= 0 or entropy.y.min() < 0:
+    entropy = case.curve("entropy", "loss/entropy")
+    if entropy is None or len(entropy) < max(3, min_points):
+        return Skipped(f"at least {min_points} values of the entropy")
+    values = entropy.y if entropy.name == "entropy" else -entropy.y
+    early = float(values[: max(2, len(entropy) // 20)].max())
+    if early <= 0 or values.min() < -left_share * early:
         return Skipped("an entropy of discrete actions")
-    last = entropy.y[-(len(entropy) // 3) :]
-    if float(last.max()) > left_share * early:
+    last = values[-(len(values) // 3) :]
+    usual, high = (float(np.quantile(last, part)) for part in (0.5, 0.9))
+    if usual > left_share * early or high > 2.0 * left_share * early:
         return None
-    above = np.flatnonzero(entropy.y > left_share * early)
-    onset = float(entropy.x[int(above[-1]) + 1])
+    gone = _since_below(values, 2.0 * left_share * early)
+    onset = float(entropy.x[gone])
     sentence = (
-        f"The entropy of the policy falls from {text(early)} to {text(float(np.median(last)))} and stays "
-        f"below {text(left_share * early)} from {where(entropy, onset)} on: it always does the same."
+        f"The entropy of the policy falls from {text(early)} to {text(usual)} and stays "
+        f"below {text(2.0 * left_share * early)} from {where(entropy, onset)} on: it always does the same."
     )
-    numbers = {"entropy_first": early, "entropy_last": float(np.median(last))}
-    return Finding(sentence, step=onset, end=float(entropy.x[-1]), numbers=numbers)
+    numbers = {"entropy_first": early, "entropy_last": usual}
+    finding = Finding(sentence, step=onset, end=float(entropy.x[-1]), numbers=numbers)
+    reward = case.part_of("reward")
+    stuck = gone <= early_part * len(values) and reward is not None and len(reward) >= 2 * min_points
+    if reward is None or not stuck or not _gains_nothing(reward, onset, reached_share):
+        return finding
+    words = f"{sentence} The reward has gained nothing since: {text(float(np.median(reward.after(onset))))}."
+    return replace(finding, text=words, symptom="plateau", severity="medium")
+
+
+def _since_below(values: FloatArray, level: float) -> int:
+    """The first place below a level after which at most a tenth lies above it."""
+    above = np.cumsum((values > level)[::-1])[::-1] / np.arange(values.size, 0, -1)
+    return int(((above <= 0.1) & (values <= level)).argmax())
+
+
+def _gains_nothing(reward: Curve, since: float, share: float) -> bool:
+    """Whether the reward is no better at the end than when the entropy was gone, and far from its best."""
+    after = reward.after(since)
+    if after.size < 12:
+        return False
+    first, last = _level(after[: after.size // 3]), _level(after[-(after.size // 3) :])
+    low, high = (float(np.quantile(reward.y, part)) for part in (0.05, 0.95))
+    gained = last[0] - first[0]
+    risen = gained > max(3.0 * float(np.hypot(first[1], last[1])), _LITTLE_GAIN * (high - low))
+    return not risen and float(np.median(after)) < low + share * (high - low)
 
 
 def cases() -> Cases:
+    gone = np.concatenate([decay(60, 1.9, 0.01, rate=12), np.zeros(240)])
+    returns = noisy(
+        np.concatenate([np.linspace(-50.0, 120.0, 60), np.full(240, 120.0)]), 90.0, relative=False
+    )
+    yield from entropy_collapses.fires(
+        run({"entropy": gone, "reward": returns}, traits=("rl",)),
+        run({"loss/entropy": -gone, "reward": returns}, traits=("rl",)),
+    )
+    yield from entropy_collapses.silent(
+        run({"entropy": noisy(np.linspace(1.9, 0.4, 300), 0.05), "reward": returns}, traits=("rl",)),
+        run({"entropy": gone}),
+    )
     yield from reward_flat.fires(
         run({"reward": [-0.8] * 40, "loss": [0.0] * 40}, traits=("rl",)),
         run({"reward": [0.0] * 10}, traits=("rl",)),

@@ -9,11 +9,15 @@ began close together, and validation no longer improves; or when training lost {
 and validation kept {val_kept} of its own (not for objectives of several or unusual terms, whose sizes cannot
 be compared). A gap between {low_gap} and {medium_gap} is worth knowing.
 
+A gap of the losses is low where a validation score, or an error such as WER, still gets better at the end.
+
 What is a gap of the measuring is no gap: training scores taken with dropout or augmentation lie below those
 of validation. Silent when a validation score is good ({good_score} and above), where the losses were apart
 from the first evaluation on (they may be defined differently), under {min_evaluations} evaluations, and for
 reinforcement learning and GANs.
 """
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,7 +25,7 @@ from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import strength, text, times, where
 from traindx.evidence.sampled import odd_objective
-from traindx.evidence.validation import last_level, levels_at, steps_on
+from traindx.evidence.validation import holding_score, last_level, levels_at, steps_on
 from traindx.testing.sketch import decay, noisy, run
 
 _ERRORS = ("rmse", "mae", "mse", "mape", "error", "wer", "cer")
@@ -89,7 +93,10 @@ def detect(
             numbers={"gap": held_out - now, "val_last": held_out, "train_last": now},
         )
     apart = _losses_apart(case, loss_factor, loss_gap) if losses else None
-    return apart or (_left_behind(case, train_made, val_kept) if losses and not odd_objective(case) else None)
+    if apart is None and losses and not odd_objective(case):
+        apart = _left_behind(case, train_made, val_kept)
+    improves = apart is not None and holding_score(case, case.span[1] / 2, improved=True) is not None
+    return replace(apart, severity="low") if apart is not None and improves else apart
 
 
 def _errors(case: Case, evaluations: int) -> list[tuple[str, Curve, Curve]]:

@@ -7,7 +7,8 @@ fell on, and the gap is wide. Tells the best evaluation and what its checkpoint 
 
 Few evaluations need a larger rise: 30 % with three, 15 % with four or five; with one or two only a loss
 ten times the training loss is told, as low (medium from 20 times on, at a level that is usual for losses). A
-rise of the loss under a validation score that holds is overconfidence: it counts one degree less.
+rise of the loss under a validation score that holds is overconfidence: it counts one degree less, and is low
+where the score (or WER, CER, error rate) has improved since the loss was best.
 
 The loss of a language model counts by its perplexity: a tenth more is trouble.
 
@@ -27,21 +28,20 @@ import numpy as np
 from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Severity, Skipped
 from traindx.evidence.detectors._number_text import percent, strength, text, times, where
 from traindx.evidence.validation import (
-    SCORES,
     Turn,
     evaluations,
+    holding_score,
     last_level,
     levels_at,
     running_median,
-    score,
     steps_on,
     turn_of,
     validation_curves,
 )
 from traindx.testing.sketch import decay, noisy, run
 
-# A rise of the validation loss that counts where the noise of the training loss hides whether it still falls.
-_CLEAR_RISE, _BEYOND_DOUBT = 0.15, 15.0
+# Rises of the validation loss, and their z, that count where noise hides whether training still improves.
+_CLEAR_RISES = ((0.15, 15.0), (0.5, 8.0))
 
 DETECTOR = Detector(
     title="Validation parts from training",
@@ -105,25 +105,8 @@ def _training_since(train: Curve, val: Curve, turn: Turn) -> tuple[float, float,
     fell = before - now > max(share * abs(before), 2.0 * error)
     rose = now - before > max(0.02 * abs(before), 3.0 * error)
     memorised = 0 <= now <= 0.5 * turn.last and now <= 0.5 * train.head and val.goal != "higher"
-    clearly = turn.relative >= _CLEAR_RISE and turn.z >= _BEYOND_DOUBT and train.trend.z < -2.0
+    clearly = any(turn.relative >= rise and turn.z >= z for rise, z in _CLEAR_RISES) and train.trend.z < -2.0
     return before, now, bool(fell or ((memorised or clearly) and not rose))
-
-
-def _holding(case: Case, step: float, *, gain: float = 0.0) -> Curve | None:
-    """A validation score at its best, although the loss has risen; `gain` is what it must have gained
-    since a step, as a share of its level and at least 2.5 times its noise."""
-    for name in SCORES:
-        curve = score(case, name)
-        if curve is None or len(curve) < 3:
-            continue
-        best = float(running_median(curve.coarse.median, 3).max())
-        then = float(np.median(curve.y[np.abs(curve.x - step).argsort()[:3]]))
-        now = float(np.median(curve.y[-max(3, len(curve) // 10) :]))
-        if now >= best - max(2.0 * curve.noise, 0.01 * abs(best)) and now - then >= gain * max(
-            abs(then), 250.0 * curve.noise
-        ):
-            return curve
-    return None
 
 
 def _parted(
@@ -132,9 +115,10 @@ def _parted(
     grade: Severity = "high" if turn.relative >= high else "medium" if turn.relative >= medium else "low"
     if grade == "low" and val is case.val_loss and case.task.predicts_tokens and turn.last - turn.best >= 0.1:
         grade = "medium"  # a tenth more perplexity
-    holding = _holding(case, turn.step) if val.goal != "higher" else None
+    holding = holding_score(case, turn.step) if val.goal != "higher" else None
     if holding is not None:
-        grade = "medium" if turn.relative >= 0.5 * high else "low"
+        improves = holding_score(case, turn.step, improved=True) is not None
+        grade = "medium" if turn.relative >= 0.5 * high and not improves else "low"
     if len(val) < 8 and grade == "high":
         grade = "medium"
     sign = -1.0 if val.goal == "higher" else 1.0
@@ -191,7 +175,7 @@ def _stalled(
         return None
     if float(np.ptp(values[since:])) > 0.5 * level or val.y[-1] < 0.9 * val.y[:-1].min():
         return None
-    holding = _holding(case, float(steps[since]), gain=0.01)
+    holding = holding_score(case, float(steps[since]), improved=True)
     # Half of the run brought validation nothing while training lost a third of its loss; or the whole run.
     at_all = case.level.confirmed is False and share >= 0.8
     serious = holding is None and (at_all or (fell >= 0.35 and share >= 0.5 and ratio <= 0.6))

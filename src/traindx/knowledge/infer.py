@@ -29,7 +29,7 @@ _LEAST_BITS = 0.05
 _POINTS = 1.0
 _EXPLAINS = 0.5
 # A finding of so many bits proves its cause: what else the cause might have shown takes nothing from it.
-_PROVES = 6.0
+PROVES = 6.0
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def evidence_on(cause: Cause, observations: Observations, pointing: Mapping[str,
         family = observations.unseen.get(finding_id)
         if family is None or family in strongest or not weight.unseen:
             continue
-        if own >= _PROVES and weight.unseen < 0:
+        if own >= PROVES and weight.unseen < 0:
             continue
         text = f"Checked, not found: {observations.titles.get(finding_id, finding_id)}."
         current = absent.get(family)

@@ -21,7 +21,7 @@ from traindx.evidence.examine import Examination
 from traindx.knowledge.catalogue import causes, remedies, symptoms
 from traindx.knowledge.cause_places import kinds_of_evidence, place_of, speaking_findings, with_patch
 from traindx.knowledge.filled_remedies import fixes
-from traindx.knowledge.infer import Observations, Ranked, rank
+from traindx.knowledge.infer import PROVES, Observations, Ranked, rank
 from traindx.knowledge.problems import FindingGroup, group_findings
 from traindx.knowledge.questions import next_questions
 from traindx.knowledge.run_numbers import facts
@@ -31,6 +31,8 @@ from traindx.knowledge.verdict import nothing_judged, reasons_for_health, what_t
 SHOWN = (6, 0.02)
 _EVERY = (60, 0.001)
 _BENIGN = 0.5
+# States of a loss that may be the floor of the task, unless a cause of which one is so sure explains them.
+_STANDS, _SURE = ("plateau", "slow_convergence", "underfitting"), 0.8
 _PLAIN_BITS = 2.5
 _STRONG_BITS = 3.0
 _LOGGING = {
@@ -159,7 +161,7 @@ def _problem(case: Case, examination: Examination, group: FindingGroup, limits: 
     return Problem(
         symptom=group.symptoms[0],
         also=group.symptoms[1:],
-        severity=_severity(group.severity, ranked),
+        severity=_severity(group, ranked),
         onset_step=group.onset,
         summary=group.findings[0].text,
         findings=group.findings,
@@ -176,10 +178,11 @@ def _named_by(group: FindingGroup, ranked: Sequence[Ranked]) -> tuple[list[Ranke
     return ranking, 1.0 - sum(r.confidence for r in ranking)
 
 
-def _severity(severity: Severity, ranked: Sequence[Ranked]) -> Severity:
+def _severity(group: FindingGroup, ranked: Sequence[Ranked]) -> Severity:
     """What is probably no fault at all is at most worth knowing; what a setting far out of range explains
-    is worth acting on.
+    is worth acting on, and a loss that stands or creeps where a measurement proves why.
     """
+    severity = group.severity
     benign = sum(r.confidence for r in ranked if r.cause.category == "benign")
     if benign >= _BENIGN:
         return "low"
@@ -187,8 +190,13 @@ def _severity(severity: Severity, ranked: Sequence[Ranked]) -> Severity:
     settled = first is not None and first.confidence >= _BENIGN
     if severity == "low" and first is not None and settled:
         set_so = {unit.id for unit in detectors() if unit.from_settings}
-        from_settings = [e for e in first.evidence if e.finding in set_so and e.bits >= _PLAIN_BITS]
-        return "medium" if from_settings else "low"
+        stands = group.symptoms[0] in _STANDS and first.confidence >= _SURE
+        strong = [
+            e
+            for e in first.evidence
+            if (e.finding in set_so and e.bits >= _PLAIN_BITS) or (stands and e.bits >= PROVES)
+        ]
+        return "medium" if strong else "low"
     return severity
 
 

@@ -50,14 +50,16 @@ def inputs_unscaled(
     extreme_rms: float = 100.0,
     min_scale_ratio: float = 100.0,
     extreme_scale_ratio: float = 1000.0,
+    large_rms: float = 3.0,
     mean_to_std: float = 5.0,
 ) -> Detected:
     """The model's inputs are large, far from zero, or on scales that differ {min_scale_ratio} times and more.
 
     Measured where they enter the model: size (root mean square) from {min_rms} on, a mean more than
     {mean_to_std} deviations from zero at a size above 3, or one feature spreading {min_scale_ratio} times
-    wider than another. From a size of {extreme_rms} or a ratio of {extreme_scale_ratio} on it is reported as
-    a likely defect, unless the answers end up right.
+    wider than another. From a size of {extreme_rms} on, or a ratio of {extreme_scale_ratio} at a size above
+    {large_rms}, it is reported as a likely defect, unless the answers end up right: where all is small, the
+    wide ratio comes from features that hardly vary, such as the edge of an image.
 
     Silent for whole numbers (tokens), for models that begin with a normalisation, and for features that do
     not vary. Known mistakes: inputs that mix amounts and switches on purpose, with an optimizer that copes.
@@ -70,13 +72,14 @@ def inputs_unscaled(
     rms = float(np.hypot(mean, std))
     scales = sampled(case, "input/scale_ratio")
     apart = float(np.median(scales.y)) if scales is not None else 1.0
-    far = rms > 3 and abs(mean) > mean_to_std * std > 0
+    far = rms > large_rms and abs(mean) > mean_to_std * std > 0
     if rms < min_rms and apart < min_scale_ratio and not far:
         return None
-    grave = (rms >= extreme_rms or apart >= extreme_scale_ratio) and not case.level.answers_right
-    uneven = f" One feature spreads {times(apart)} wider than another." if apart >= min_scale_ratio else ""
+    uneven = apart >= extreme_scale_ratio and rms > large_rms
+    grave = (rms >= extreme_rms or uneven) and not case.level.answers_right
+    ratio = f" One feature spreads {times(apart)} wider than another." if apart >= min_scale_ratio else ""
     return Finding(
-        f"Inputs have mean {text(mean)} and deviation {text(std)}.{uneven}",
+        f"Inputs have mean {text(mean)} and deviation {text(std)}.{ratio}",
         symptom="silent_defect" if grave or rms >= extreme_rms or apart >= extreme_scale_ratio else None,
         severity="medium" if grave else "low",
         strength=max(

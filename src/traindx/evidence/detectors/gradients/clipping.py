@@ -1,6 +1,7 @@
 """Gradient clipping."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from traindx.evidence.detectors._gradients import scaled
 from traindx.evidence.detectors._layers import model
 from traindx.evidence.detectors._number_text import percent, strength, text
 from traindx.evidence.detectors._script_words import speaks_of
+from traindx.evidence.detectors._settings import optimizer_family
 from traindx.evidence.detectors._updates import ratios
 from traindx.testing.sketch import decay, noisy, run
 
@@ -42,12 +44,21 @@ def config_no_clipping(case: Case, *, clip_without_effect: float = 1000.0) -> De
     needs=("grad_norm|grad_clip_share", "setting:clip|grad_clip_share|recording"),
     family="clipping",
 )
-def grad_all_clipped(case: Case, *, clipped_share: float = 0.95, min_points: int = 10) -> Detected:
+def grad_all_clipped(
+    case: Case,
+    *,
+    clipped_share: float = 0.95,
+    throttled: float = 20.0,
+    still_falls: float = 0.05,
+    min_points: int = 10,
+) -> Detected:
     """Nearly every step's gradient is clipped.
 
     Counts the steps whose gradient norm lies at or above the configured clipping norm, or takes the clipped
     share the log holds. With Adam and its kin this mostly does no harm, and it is usual in fine-tuning, so
-    it is a sign only; the further the usual norm lies above the threshold, the stronger.
+    it is a sign; the further the usual norm lies above the threshold, the stronger. With plain SGD the steps
+    are as much shorter as the norm is above the threshold: trouble from {throttled} times on where the loss
+    still falls by {still_falls} within the last third, so that longer steps would have come further.
 
     Not seen as well in a recording that met no clipping, if its script speaks of none. Silent about norms in
     loss-scaler units (grad_scaled).
@@ -79,7 +90,14 @@ def grad_all_clipped(case: Case, *, clipped_share: float = 0.95, min_points: int
         f"their median is {text(middle)}."
     )
     numbers = {"clip": clip, "grad_norm": middle, "clip_new": 2 * middle, "clipped_share": part}
-    return Finding(sentence, series=norms.name, strength=strength(middle / clip, 1.0, 30.0), numbers=numbers)
+    finding = Finding(
+        sentence, series=norms.name, strength=strength(middle / clip, 1.0, 30.0), numbers=numbers
+    )
+    loss = case.loss
+    falls = loss is not None and len(loss) >= 2 * min_points and loss.course.late_fall > still_falls
+    if not falls or case.surrogate or optimizer_family(case) != "sgd" or middle < throttled * clip:
+        return finding
+    return replace(finding, symptom="slow_convergence", severity="medium")
 
 
 def _never_clips(case: Case) -> bool:

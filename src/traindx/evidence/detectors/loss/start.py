@@ -7,6 +7,8 @@ from traindx.evidence.detectors._number_text import text, times, where
 from traindx.evidence.detectors._rise import objective_changes, rise_of
 from traindx.testing.sketch import decay, noisy, run
 
+# How many points beside a jump show whether it is one batch, in curves of so many points.
+_NEIGHBOURS, _DENSE = 2, 50
 _LANGUAGE = frozenset({"hf-trainer", "llamafactory"})
 
 
@@ -56,8 +58,9 @@ def loss_leaps_early(
     more before it comes down. Low; medium from {large_factor} times on: the first updates threw the weights
     about, and what follows may never recover from it.
 
-    Silent for the small hump of a warm-up, when the first value alone is odd and a score improves all the
-    same, for reinforcement learning and GANs, and for losses that may be negative.
+    Silent for a single batch whose neighbours are usual, for the small hump of a warm-up, when the first
+    value alone is odd and a score improves all the same, for reinforcement learning and GANs, and for losses
+    that may be negative.
     """
     if not loss.y.min() > 0:
         return Skipped("a positive loss that measures progress")
@@ -67,6 +70,9 @@ def loss_leaps_early(
     if at == 0 or peak < leap_factor * first or peak - first < 8 * loss.noise:
         return None
     if loss.tail > 0.5 * peak:  # it stays up: loss_diverges tells it
+        return None
+    around = loss.y[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS + 1]
+    if len(loss) >= _DENSE and float(np.median(around)) < leap_factor * first:  # a single batch
         return None
     severity: Severity = "medium" if peak >= large_factor * first else "low"
     step = float(loss.x[at])

@@ -62,7 +62,8 @@ def config_momentum_odd(
 
     Odd is: SGD momentum above {max_momentum} or below 0, or of {max_beta1} or more where a step of the rate,
     multiplied by it, goes further than {step_reach}; beta1 above {max_beta1} or below 0; beta2 below
-    {min_beta2}, above {max_beta2}, or not above beta1; Adam's epsilon above {max_eps} or below {min_eps}.
+    {min_beta2}, above {max_beta2}, or not above beta1 (below it the two are exchanged, which Adam's
+    convergence forbids: trouble); Adam's epsilon above {max_eps} or below {min_eps}.
 
     `momentum` counts only for SGD and RMSprop, `eps` only when its key or a recording says that it is the
     optimizer's: both words name other things too (batch norm, a teacher's average, Sinkhorn).
@@ -82,6 +83,15 @@ def config_momentum_odd(
     present = [(name, value, low, high) for name, value, low, high in limits if value is not None]
     if not present:
         return Skipped("the optimizer and its momentum, betas or epsilon")
+    settings = {name: value for name, value, _, _ in present}
+    if 0.0 < settings.get("beta2", 1.0) < settings.get("beta1", 0.0):
+        return Finding(
+            f"The optimizer's betas are {settings['beta1']:g} and {settings['beta2']:g}: the second is below "
+            "the first, as if they were exchanged.",
+            "silent_defect",
+            numbers=settings,
+            places=written(case, "betas"),
+        )
     for name, value, low, high in present:
         side, bound = ("below", low) if value < low else ("above", high)
         equal = name == "beta2" and value == case.number("beta1")

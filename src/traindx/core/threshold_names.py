@@ -192,7 +192,6 @@ validation_parts: rise=rise_share medium=medium_rise high=high_rise stalled_for=
 validation_perfect: perfect=perfect_score early=early_share least=min_points
 validation_seen: share=known_share least=min_known batches=batch_share features=min_features
   twice=max_duplicates_share repeated=max_duplicates_if_few
-validation_shifted: shift=shift_in_std far=far_shift_in_std spread=min_spread_ratio wide=wide_ratio
   rows=min_rows
 weights_grow: growth=growth_factor gain=min_initial_gain
 weights_nonfinite: streak=bad_streak

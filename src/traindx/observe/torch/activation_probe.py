@@ -86,7 +86,8 @@ class ActivationProbe:
         self._model: _Model | None = None
         self._model_calls: list[tuple[_Model, torch.Tensor | None]] = []
         self._calls = 0
-        self._main: str | None = None
+        # The model whose inputs are measured: the first that a step calls.
+        self.main: str | None = None
         self._evals: list[weakref.ref[nn.Module]] = []
         # Modules that were called without gradients, by the calls counted in this sample.
         self.gradient_free: list[weakref.ref[nn.Module]] = []
@@ -284,8 +285,8 @@ class ActivationProbe:
         self.root_input = None
         for module, inputs in models:
             name = module_names.module_name(module)
-            if inputs is not None and name is not None and self._main in (None, name):
-                self._main, self.root_input = name, inputs
+            if inputs is not None and name is not None and self.main in (None, name):
+                self.main, self.root_input = name, inputs
                 break
         evals = [module for ref in self._evals if (module := ref()) is not None]
         self.eval_modules = [name for module in evals if (name := module_names.module_name(module))]

@@ -80,8 +80,7 @@ class Evaluations:
         watching.guard("evaluations", self._take, module, args)
 
     def _take(self, module: nn.Module, args: Any) -> None:
-        roots = self.watching.names.roots
-        if not any(root is module for root in roots):
+        if not self._is_asked(module):
             self.of_another = self.of_another or self._is_another(module)
             return
         if self._is_finished(module):
@@ -118,6 +117,15 @@ class Evaluations:
             self.watching.sampler.samples.evaluated(inputs.detach())
         else:
             self._caught.append(inputs.detach())
+
+    def _is_asked(self, module: nn.Module) -> bool:
+        """Whether it is a model, or the part of one that training calls first: a step may call the layers of
+        its module one by one."""
+        watching = self.watching
+        if any(root is module for root in watching.names.roots):
+            return True
+        main = watching.sampler.activations.main
+        return main is not None and watching.names.module_name(module) == main
 
     def _is_finished(self, module: nn.Module) -> bool:
         """A model of an earlier training that is only asked now, on training data: a teacher."""

@@ -114,7 +114,11 @@ def _plain(*heads: str) -> Callable[[Any], DocumentTable]:
 
 def _curvature(rows: Any) -> DocumentTable:
     fact = rows[0]
-    entries = [(_EIGENVALUES.get(key, key.replace("_", " ")), fact[key]) for key in fact if isinstance(fact[key], int | float | str)]
+    entries = [
+        (_EIGENVALUES.get(key, key.replace("_", " ")), fact[key])
+        for key in fact
+        if isinstance(fact[key], int | float | str)
+    ]
     cells = tuple(
         (Span(name), Span(value if isinstance(value, str) else rounded(value, 4))) for name, value in entries
     )

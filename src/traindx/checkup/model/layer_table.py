@@ -73,13 +73,12 @@ def gradients(model: Any, loader: Any = None, loss_fn: Callable[[Any, Any], Any]
 
     With a loader the model is as before afterwards.
     """
+    from traindx.checkup.model.keras_layers import named_parameters
     from traindx.checkup.model.objects import batches_of, loss_on
     from traindx.checkup.model.unchanged import unchanged
     from traindx.core.nouns import Unreadable
 
-    parameters = [
-        (name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad
-    ]
+    parameters = named_parameters(model)
     if loader is None:
         grads = [parameter.grad for _, parameter in parameters]
         if all(gradient is None for gradient in grads):

@@ -172,7 +172,12 @@ def test_a_model_of_keras(folder: Path) -> None:
     command = [sys.executable, "-m", "traindx", "check", "model.keras", "--data", "data.npz", "--json"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["measured"]["loss_check"]["classes"] == 3
+    measured = json.loads(done.stdout)["measured"]
+    assert measured["loss_check"]["classes"] == 3
+    shown = {row["name"]: row for row in measured["activations"]}
+    assert len(shown) == 2
+    assert 0 < shown["dense"]["zero_share"] < 1
+    assert {row["name"] for row in measured["gradients"]} >= {"dense.kernel", "dense_1.bias"}
     command[4] = "code.keras"
     refused = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert (refused.returncode, "Lambda layer" in refused.stderr) == (2, True), refused.stderr

@@ -141,6 +141,39 @@ def test_tables_inside_a_loop(tmp_path: Path) -> None:
     assert traindx.activations(model, first).rows[0]["std"] > 0
 
 
+def test_limits_of_gradients() -> None:
+    loader = list(data())
+    (early,) = traindx.gradients(network(9, activation=nn.Sigmoid), loader, cross_entropy).problems
+    assert "early layers" in early
+    dead, large = network(), network()
+    with torch.no_grad():
+        dead[0].bias[:36] = -50.0
+        large[4].weight.mul_(3000.0)
+    (text,) = traindx.gradients(dead, loader, cross_entropy).problems
+    assert "half of the units of 0.weight or more" in text
+    assert traindx.gradients(dead, loader, cross_entropy).rows[0]["dead_share"] == 0.75
+    assert "exceed 100" in traindx.gradients(large, loader, cross_entropy).problems[0]
+
+
+def test_gradients_that_need_not_be() -> None:
+    """Words that a batch lacks, and biases in front of a batch norm."""
+    torch.manual_seed(0)
+    words = torch.randint(0, 900, (64, 5))
+    model = nn.Sequential(
+        nn.EmbeddingBag(900, 12), nn.Linear(12, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 3)
+    )
+    table = traindx.gradients(model, [(words, words[:, 0] % 3)], cross_entropy)
+    assert table.rows[0]["zero_share"] > 0.5
+    assert table.problems == ()
+
+
+def test_dead_units_in_a_small_file() -> None:
+    dead = network()
+    with torch.no_grad():
+        dead[2].bias.fill_(-50.0)
+    assert "units_dead" in findings(traindx.check(dead, list(data(200)), cross_entropy))
+
+
 SCRIPT = """
 import torch
 from torch.utils.data import DataLoader, TensorDataset

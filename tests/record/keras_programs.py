@@ -213,6 +213,24 @@ def head_on_a_frozen_base() -> Any:
     return probe, {}
 
 
+if sys.argv[1] == "tensorflow":
+
+    @program
+    def gradient_becomes_nan() -> Any:
+        """An eager loop: the length of a vector of zeros is a number, its slope is not."""
+        x, _ = data()
+        x = x.copy()
+        x[300] = 0.0
+        model = keras.Sequential([layers.Dense(32, use_bias=False), layers.Dense(8, use_bias=False)])
+        optimizer = keras.optimizers.Adam(1e-5)
+        for at in range(0, 512, 64):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(tf.norm(model(tf.constant(x[at : at + 64])), axis=1))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+        return model, {}
+
+
 @program
 def becomes_nan() -> Any:
     x, y = data()

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import traindx
@@ -96,6 +97,8 @@ def fit_is_seen_from_inside(tensorflow: Trained) -> None:
     assert run.series["val/accuracy"].values == pytest.approx(history["val_accuracy"], rel=1e-5)
     for name in ("grad_norm/dense_3", "weight_norm/dense_5", "update_ratio/dense_4"):
         assert len(run.series[name]) >= 6, name
+    norms = [run.series[f"variable_grad_norm/dense_3/{name}"].values for name in ("kernel", "bias")]
+    assert np.hypot(*norms) == pytest.approx(run.series["grad_norm/dense_3"].values, rel=1e-3)
     assert 0 < run.series["activation_zero_share/dense_3/relu"].values[0] < 1
     assert "activation_saturated_share/dense_4/tanh" in run.series
     assert run.series["output/row_sum_error"].values[-1] < 1e-3
@@ -175,3 +178,6 @@ def nan_is_recorded_with_its_origin(trained: Trained) -> None:
     assert event.data["where"] == "input"
     assert event.data["batch"] == 300 // 64 + 1
     assert event.data["batch_nonfinite"] == 1
+    event = next(one for one in trained.run("gradient_becomes_nan").events if one.kind == "nonfinite")
+    assert event.data["where"] == "backward"
+    assert event.text == "at step 5 a gradient was NaN or Inf, of finite loss and weights"

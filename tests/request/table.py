@@ -24,6 +24,7 @@ TABLES = {
     "second.toml": "second-",
     "third.toml": "third-",
     "fourth.toml": "fourth-",
+    "fifth.toml": "fifth-",
 }  # with what the ids of their words begin
 PROCESSES = (
     "run",
@@ -142,7 +143,7 @@ def _place(word: str, folder: Path) -> str:
 
 def stored(word: str) -> Path | None:
     """The file of the cases that a word of a command names."""
-    if word.startswith(("second/", "third/", "fourth/")):
+    if word.startswith(("second/", "third/", "fourth/", "fifth/")):
         return HERE / word
     return CASES / word if word.startswith(("logs/", "dialogues/", "scripts/")) else None
 

@@ -1,4 +1,4 @@
-"""Every item of the request (items.tsv): what must be said about it (cases.toml and three others)."""
+"""Every item of the request (items.tsv): what must be said about it (cases.toml and four others)."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from traindx.report.document import DocumentTable, Section, Span, TableColumn
 from traindx.report.text import percent, rounded
 
 _ROWS_MOST = 2000
+_EIGENVALUES = {"largest": "largest eigenvalue", "smallest": "smallest eigenvalue"}
 
 
 def checked_facts(run: Run) -> Fact:
@@ -113,7 +114,11 @@ def _plain(*heads: str) -> Callable[[Any], DocumentTable]:
 
 def _curvature(rows: Any) -> DocumentTable:
     fact = rows[0]
-    entries = [(key.replace("_", " "), fact[key]) for key in fact if isinstance(fact[key], int | float | str)]
+    entries = [
+        (_EIGENVALUES.get(key, key.replace("_", " ")), fact[key])
+        for key in fact
+        if isinstance(fact[key], int | float | str)
+    ]
     cells = tuple(
         (Span(name), Span(value if isinstance(value, str) else rounded(value, 4))) for name, value in entries
     )

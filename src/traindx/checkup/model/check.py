@@ -18,6 +18,7 @@ from traindx.core.nouns import Run, Series, Unreadable
 _BATCHES = 8
 _FIT_STEPS, _FIT_RATE = 150, 3e-3
 _BEGIN_STEPS = 4
+_DEAD_ROWS = 128  # fewer do not tell dead units from rare ones
 _BEGUN = "layers start at exactly 0: measured on a copy after 4 small steps"
 _AREAS = ("measured", "gradients", "layers", "data", "numerics", "model")
 _MORE = "A few passes do not show whether a training goes well: record one (traindx run), or give its log."
@@ -226,7 +227,7 @@ def _series(sums: Any, probe: Any, batches: Sequence[LabelledBatch]) -> dict[str
         ):
             if key in samples[0]:
                 curves[f"activation_{name}/{row['name']}"] = [sample[key] for sample in samples]
-        if "dead_share" in row and sum(batch.rows for batch in batches) >= 256:
+        if "dead_share" in row and sum(batch.rows for batch in batches) >= _DEAD_ROWS:
             curves[f"activation_dead_share/{row['name']}"] = [row["dead_share"]]
     data = Batches()
     for at, batch in enumerate(batches):

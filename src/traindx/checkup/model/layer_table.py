@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _COLUMNS = ("norm", "mean", "std", "min", "max", "zero_share")
-_VANISHED, _EXPLODED, _FADED = 1e-7, 1e3, 1e-4
+_VANISHED, _EXPLODED, _FADED = 1e-7, 100.0, 1e-3
 _DEAD, _FLAT = 0.5, 0.5
 
 
@@ -73,13 +73,12 @@ def gradients(model: Any, loader: Any = None, loss_fn: Callable[[Any, Any], Any]
 
     With a loader the model is as before afterwards.
     """
+    from traindx.checkup.model.keras_layers import named_parameters
     from traindx.checkup.model.objects import batches_of, loss_on
     from traindx.checkup.model.unchanged import unchanged
     from traindx.core.nouns import Unreadable
 
-    parameters = [
-        (name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad
-    ]
+    parameters = named_parameters(model)
     if loader is None:
         grads = [parameter.grad for _, parameter in parameters]
         if all(gradient is None for gradient in grads):
@@ -98,13 +97,36 @@ def gradients(model: Any, loader: Any = None, loss_fn: Callable[[Any, Any], Any]
                 )
         except Unreadable as error:
             raise ValueError(str(error)) from None
-    rows = tuple(gradient_row(name, gradient) for (name, _), gradient in zip(parameters, grads, strict=True))
+    tables = _lookup_tables(model)
+    rows = tuple(
+        gradient_row(name, gradient, units=id(parameter) not in tables)
+        for (name, parameter), gradient in zip(parameters, grads, strict=True)
+    )
     return LayerTable("gradients", rows, tuple(_gradient_problems(rows)))
 
 
-def gradient_row(name: str, gradient: Any) -> dict[str, Any]:
-    """Size and spread of one gradient; a parameter without one has a row without numbers."""
-    return {"name": name, **({} if gradient is None else tensor_row(gradient))}
+def _lookup_tables(model: Any) -> set[int]:
+    """Embeddings: their rows are entries rather than units, and a batch uses only some."""
+    return {
+        id(parameter)
+        for module in model.modules()
+        if "embedding" in type(module).__name__.lower()
+        for parameter in module.parameters(recurse=False)
+    }
+
+
+def gradient_row(name: str, gradient: Any, *, units: bool = True) -> dict[str, Any]:
+    """Size and spread of one gradient; a parameter without one has a row without numbers.
+
+    `dead_share` is the share of the units of a matrix whose whole gradient is 0.
+    """
+    if gradient is None:
+        return {"name": name}
+    row = {"name": name, **tensor_row(gradient)}
+    if units and gradient.dim() > 1 and gradient.numel():
+        reached = gradient.detach().flatten(1).ne(0).any(1)
+        row["dead_share"] = 1.0 - float(reached.float().mean())
+    return row
 
 
 def tensor_row(tensor: Any) -> dict[str, Any]:
@@ -127,19 +149,24 @@ def _gradient_problems(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     absent = [row["name"] for row in rows if "norm" not in row]
     zero = [row["name"] for row in rows if row.get("norm") == 0]
     large = [row["name"] for row in rows if row.get("norm", 0) > _EXPLODED and row["finite"]]
+    dead = [row["name"] for row in rows if _DEAD <= row.get("dead_share", 0) < 1]
     norms = [row["norm"] for row in rows if row.get("finite") and row["norm"] > 0]
+    matrices = [row["norm"] for row in rows if row.get("finite") and row["norm"] > 0 and "dead_share" in row]
     if broken:
         yield f"Error: NaN or Inf in the gradients of {_names(broken)}. Check loss, inputs and learning rate."
     if absent:
         yield f"Error: no gradient reaches {_names(absent)}. Look for detach(), no_grad() or unused layers."
     if zero:
         yield f"Warning: the gradients of {_names(zero)} are exactly 0. Look for dead units or a cut graph."
+    if dead:
+        yield f"Warning: no gradient for half of the units of {_names(dead)} or more. Look for dead units."
     if large:
         yield f"Warning: the gradients of {_names(large)} exceed {_EXPLODED:g}. Clip them, or lower the rate."
     if norms and max(norms) < _VANISHED:
         yield f"Warning: all gradients are below {_VANISHED:g}. They vanish, or the model is at rest."
-    third = max(1, len(norms) // 3)
-    ratio = min(norms[:third]) / max(norms[-third:]) if len(norms) > 3 else 1.0
+    # A bias in front of a batch norm gets nothing, wherever it is.
+    third = max(1, len(matrices) // 3)
+    ratio = min(matrices[:third]) / max(matrices[-third:]) if len(matrices) > 2 else 1.0
     if ratio < _FADED:
         yield f"Warning: early layers get {ratio:.1e} of the gradient of late ones. Add skips or norms."
 

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from traindx.checkup.model.keras_layers import layers_seen, named_parameters
 from traindx.checkup.model.objects import LabelledBatch, loss_on
 from traindx.observe.torch.kinds import activation_shape, is_layer
 
@@ -24,10 +25,12 @@ class OutputHooks:
     def __init__(self, model: nn.Module) -> None:
         self._model = model
         self._handles: list[Any] = []
+        self._keras = layers_seen(model, self._saw)
         self.samples: dict[str, list[dict[str, float]]] = {}
         self._alive: dict[str, torch.Tensor] = {}
 
     def __enter__(self) -> OutputHooks:
+        self._keras.__enter__()
         for name, module in self._model.named_modules():
             shape = activation_shape(module)
             if (shape is not None or is_layer(module)) and not isinstance(module, torch.jit.ScriptModule):
@@ -39,15 +42,19 @@ class OutputHooks:
     ) -> None:
         for handle in self._handles:
             handle.remove()
+        self._keras.__exit__(kind, error, trace)
 
     def _hook(self, name: str, shape: Any) -> Callable[..., None]:
         def measure(module: nn.Module, inputs: Any, output: Any) -> None:
             del module, inputs
-            output = output[0] if isinstance(output, tuple) else output
-            if isinstance(output, torch.Tensor) and output.is_floating_point() and output.numel():
-                self._measure(name, shape, output.detach().float())
+            self._saw(name, shape, output)
 
         return measure
+
+    def _saw(self, name: str, shape: Any, output: Any) -> None:
+        output = output[0] if isinstance(output, tuple) else output
+        if isinstance(output, torch.Tensor) and output.is_floating_point() and output.numel():
+            self._measure(name, shape, output.detach().float())
 
     def _measure(self, name: str, shape: Any, values: torch.Tensor) -> None:
         low, high = (float(value) for value in values.aminmax())
@@ -89,9 +96,7 @@ class GradientSums:
     """Gradients of several batches: the norm of each, their mean, and from both how noisy they are."""
 
     def __init__(self, model: nn.Module) -> None:
-        parameters = [
-            (name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad
-        ]
+        parameters = named_parameters(model)
         self.names, self.parameters = (
             [name for name, _ in parameters],
             [parameter for _, parameter in parameters],
@@ -121,7 +126,7 @@ class GradientSums:
         for parameter in self.parameters:
             parameter.grad = None
         hooks = [
-            parameter.register_post_accumulate_grad_hook(partial(take, at))  # type: ignore[no-untyped-call]
+            parameter.register_post_accumulate_grad_hook(partial(take, at))
             for at, parameter in enumerate(self.parameters)
         ]
         try:

@@ -98,6 +98,7 @@ grad_norm       none    0       grad_norm gradnorm gnorm gradient_norm norm grad
 grad_norm_clipped none  0       grad_norm_clipped clipped_grad_norm
 grad_zero_share none    0       grad_zero_share
 grad_clip_share none    0       clip clip_share clipped clipping_rate
+variable_grad_norm none 0       variable_grad_norm
 weight_norm     none    0       weight_norm param_norm params_norm parameter_norm wnorm
 update_ratio    none    0       update_ratio
 activation_zero_share none 0    activation_zero_share

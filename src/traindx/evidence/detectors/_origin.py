@@ -97,7 +97,8 @@ def _kind(event: Event, operation: str, grown: str) -> Kind:
         if first and not _of_large_input(event):
             return "init"
         return "growth" if grown else "input" if _of_large_input(event) else "growth"
-    if _ARITHMETIC.search(operation):
+    # Of a finite loss and finite weights, out of calm: an operation whose slope is infinite or 0 * inf.
+    if _ARITHMETIC.search(operation) or (source == "backward" and not operation and not grown):
         return "arithmetic"
     return "growth" if grown else "unknown"
 

@@ -20,6 +20,7 @@ class Critical:
         self.training = training
         self._in_a_row = 0
         self._reported = False
+        self._last_sound = -1  # the last step whose loss and weights were numbers
         # The first step whose batch was bad: a ReLU may hide it from the loss, not from the weights.
         self._first: tuple[Tap, dict[str, float], int] | None = None
 
@@ -37,6 +38,8 @@ class Critical:
             self._first = tap, numbers, step
         if not bad:
             self._in_a_row = 0
+            if losses and not _is_bad(numbers, "weights"):
+                self._last_sound = step
             return
         self._in_a_row += 1
         recorder = self.training.recorder
@@ -61,6 +64,9 @@ class Critical:
             where, text = "weights", "the weights held NaN or Inf before the forward pass"
             if operation:
                 where, text = "backward", f"{operation} had a gradient that is not finite"
+            elif self._last_sound == step - 1:
+                where = "backward"
+                text = f"at step {step - 1} a gradient was NaN or Inf, of finite loss and weights"
         elif _is_bad(numbers, "output"):
             where, text = (
                 "forward",

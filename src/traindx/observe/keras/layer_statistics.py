@@ -30,6 +30,8 @@ class LayerUpdates:
         self.without: dict[str, bool] = {}
         self.reached: set[str] = set()
         self.norm: float | None = None
+        # The gradient norm of every variable of the last sample; None without a gradient.
+        self.variables: dict[str, float | None] = {}
 
     def statistics(
         self, variables: Sequence[Any], numbers: Values, gradients: Sequence[Values]
@@ -41,6 +43,10 @@ class LayerUpdates:
             layers.setdefault(self._names.layer_of(variable), []).append(place)
             self._note_gradient(self._names.variable(variable), numbers[place])
         rows = [self._of_layer(places, variables, numbers, gradients) for places in layers.values()]
+        self.variables = {
+            self._names.variable(variable): None if _is_none(row) else _root(float(row[0]))
+            for variable, row in zip(variables, numbers, strict=True)
+        }
         squares = [float(row[0]) for row in numbers if not _is_none(row)]
         self.norm = _root(sum(squares)) if squares else None
         table = list(zip(*rows, strict=True))

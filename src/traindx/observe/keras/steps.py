@@ -188,6 +188,8 @@ class KerasSteps(CallSteps):
             self.training.critical.weights_lost()
         self.recorder.names("layer", names)
         groups["layer"] = statistics
+        self.recorder.names("variable", list(self.updates.variables))
+        groups["variable"] = {"variable_grad_norm": list(self.updates.variables.values())}
         if self.updates.norm is not None:
             row["grad_norm"] = self.updates.norm
             clipped = self.training.facts.clipped(self.updates.norm)

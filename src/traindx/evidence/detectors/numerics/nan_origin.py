@@ -29,7 +29,7 @@ def nan_from_arithmetic(origin: RecordedOrigin, *, doubtful_strength: float = 0.
     Told by the autograd graph of the step: log at 0, a division by 0, a root at 0 (whose slope is infinite),
     exp beyond the range, a softmax over a row that is masked whole. Batch, weights and gradients were finite
     before it. Clearer when loss and gradients had not grown before it: else growth drove the arithmetic to
-    its edge.
+    its edge. Less clear, too, where it was made in the backward pass and the operation is not known.
 
     Silent about overflows of plain products, which need growth, and about half precision.
     """
@@ -38,7 +38,8 @@ def nan_from_arithmetic(origin: RecordedOrigin, *, doubtful_strength: float = 0.
     phrase = f"before it {origin.grown}" if origin.grown else "loss and gradients were ordinary before it"
     if origin.kind == "constant":
         phrase = "the batch itself is finite, so the script made it of the data"
-    return origin.finding(f"{origin.text}; {phrase}.", doubtful_strength if origin.grown else 1.0)
+    doubtful = bool(origin.grown) or not origin.operation
+    return origin.finding(f"{origin.text}; {phrase}.", doubtful_strength if doubtful else 1.0)
 
 
 @Detector("NaN of an empty mean", family="nan_origin")
@@ -147,8 +148,10 @@ def cases() -> Cases:
     log = _run("loss", "log of 0")
     yield from nan_from_input.fires(bad)
     yield from nan_from_input.silent(log, computed)
-    yield from nan_from_arithmetic.fires(log, _run("backward", "sqrt at 0"), computed)
-    yield from nan_from_arithmetic.silent(bad, _run("forward", _OVERFLOW))
+    yield from nan_from_arithmetic.fires(log, _run("backward", "sqrt at 0"), computed, _run("backward", ""))
+    yield from nan_from_arithmetic.silent(
+        bad, _run("forward", _OVERFLOW), _run("weights", ""), _run("backward", "", _GROWING)
+    )
     nothing = "mean loss over no targets (all of them are ignored or weigh 0)"
     yield from nan_from_empty_targets.fires(_run("loss", nothing))
     yield from nan_from_empty_targets.silent(log, bad)

@@ -33,8 +33,8 @@ _STANDS = 12
 _EVALUATIONS, _CLEAR_FALL, _NEAR_BEST = 4, 0.15, 0.02
 _USUAL_LOSS = (0.05, 15.0)
 # Nearly all of the validation data is answered right from such a score on, or at such a share of the loss of
-# a constant answer.
-_SOLVED, _LEFT = 0.95, 0.08
+# a constant answer; of numbers, nearly all of their variance is explained.
+_SOLVED, _LEFT, _LEFT_OF_VARIANCE = 0.95, 0.08, 0.02
 _OF_ANSWERS = ("accuracy", "f1", "map50")
 # The rise of a score that was learned, and the fall of one that has not fallen.
 _CLEAR_SCORE, _SLACK = 0.05, 0.02
@@ -124,8 +124,10 @@ class Harm:
         case = self._case
         if any(self._solved_by(name) for name in _OF_ANSWERS):
             return True
-        val, guess = case.val_loss, case.task.guess_loss if len(case.task.class_shares) > 1 else None
-        return val is not None and len(val) > 0 and guess is not None and val.tail <= _LEFT * guess
+        val, guess, classes = case.val_loss, case.task.guess_loss, len(case.task.class_shares)
+        if val is None or not len(val) or guess is None or classes == 1:
+            return False
+        return val.tail <= (_LEFT if classes else _LEFT_OF_VARIANCE) * guess
 
     def _solved_by(self, name: str) -> bool:
         """Whether a score on validation data ends near 1 and near its best, and was learned."""

@@ -90,6 +90,10 @@ def decay_dominates(
     )
 
 
+# A layer whose first gradient is below this share of the largest never got one: decay is not to blame.
+_REACHED = 1e-3
+
+
 def _stands_high(case: Case, high: float) -> bool:
     """Whether much of the first loss is left and nothing of it goes any more."""
     loss = case.loss
@@ -112,6 +116,8 @@ def _first_half(curve: Curve) -> FloatArray:
 
 def _parts(case: Case, norms: Mapping[str, object], pull: float, least: int, decoupled: bool) -> list[float]:
     against = chain(case, "update_ratio" if decoupled else "grad_norm", least=least)
+    largest = max((float(curve.y[0]) for curve in against.values()), default=0.0)
+    against = {name: curve for name, curve in against.items() if curve.y[0] > _REACHED * largest}
     parts = []
     for name, curve in chain(case, "weight_norm", least=least).items():
         opposing = against.get(name)

@@ -16,6 +16,7 @@ from traindx.evidence.curve import Curve as Curve
 from traindx.evidence.harm import Harm
 from traindx.evidence.inside import Inside
 from traindx.evidence.level import Level
+from traindx.evidence.scores import NEVER_ON_TRAIN
 from traindx.evidence.task import Task
 from traindx.source import Script
 
@@ -108,8 +109,13 @@ class Case:
         return None
 
     def val(self, metric: str) -> Curve | None:
-        """A metric on validation (or test) data."""
-        return self.curve(*(split + metric for split in _SPLITS))
+        """A metric on validation (or test) data; some are never measured on any other."""
+        found = self.curve(*(split + metric for split in _SPLITS))
+        if found is not None or metric not in NEVER_ON_TRAIN:
+            return found
+        plain = self.curve(metric)
+        single = plain is not None and len(plain) > 1 and bool(((plain.y == 0) | (plain.y == 1)).all())
+        return None if single else plain
 
     def part_of(self, name: str) -> Curve | None:
         """A metric, or the longest of its parts (`reward/rollout`) where only those are logged."""

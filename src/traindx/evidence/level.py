@@ -17,6 +17,7 @@ from traindx.core.kinds import loss_kind
 from traindx.evidence import stats
 from traindx.evidence.curve import Curve, shares
 from traindx.evidence.sampled import COMPARING, late, odd_objective, one_target_each, part, sampled
+from traindx.evidence.scores import ANSWER_ERRORS, SCORES
 
 if TYPE_CHECKING:
     from traindx.evidence.case import Case
@@ -28,7 +29,7 @@ _BOTH_SIDES = ("accuracy", "f1", "auc", "iou", "dice", "r2", "precision", "recal
 # Scores whose rise says that a training gets somewhere, and a rise that needs no further test.
 _RISING, _CLEAR_GAIN = ("accuracy", "f1", "auc", "r2", "map50"), 0.05
 # Scores on validation data that show what was learned, and how many evaluations show it.
-_LEARNED, _EVALUATIONS = (*_RISING, "reward", "iou", "bleu", "map", "score", "wer", "cer", "error"), 4
+_LEARNED, _EVALUATIONS = (*SCORES, "score", "reward", *ANSWER_ERRORS), 4
 # A first validation loss so far below the first training loss was learned before; a rise since that counts.
 _BELOW, _SOME_RISE = 0.8, 0.1
 _GOOD = 0.85
@@ -95,7 +96,8 @@ class Level:
         curves = [curve for curve in sides if curve is not None and len(curve) >= _EVALUATIONS]
         if not curves or case.surrogate:
             return None
-        return self.well or case.harm.solved or any(map(_improved, curves)) or self._learned_before()
+        good = any(score >= _GOOD for score in self.validation_scores) or self.beats_simple()
+        return good or case.harm.solved or any(map(_improved, curves)) or self._learned_before()
 
     def _learned_before(self) -> bool:
         """Whether the validation loss was far below the first training loss at once, and stayed there."""

@@ -9,15 +9,15 @@ import numpy as np
 
 from traindx.evidence import stats
 from traindx.evidence.case import Case, Curve
+from traindx.evidence.scores import ANSWER_ERRORS, SCORES
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
 
-# Validation metrics that tell how good the model is, the usual first.
-SCORES = ("accuracy", "map", "map50", "f1", "auc", "iou", "dice", "bleu", "rouge", "r2")
-_NEVER_ON_TRAIN = frozenset({"map", "map50", "bleu", "rouge"})
-# Errors of the answers themselves, as the loss is not, and the share of them that is an improvement.
-_ANSWER_ERRORS, _FEWER_ERRORS = ("wer", "cer", "error"), 0.05
+# A PSNR beyond this is none.
+_DECIBELS = 200.0
+# The share of errors that is an improvement.
+_FEWER_ERRORS = 0.05
 ERRORS = ("perplexity", "bits_per_byte", "error", "wer", "cer", "mse", "rmse", "mae")
 
 
@@ -72,24 +72,18 @@ def running_median(values: FloatArray, width: int) -> FloatArray:
 
 def validation_curves(case: Case) -> list[Curve]:
     """Everything measured on validation data that measures how good the model is, the loss first."""
-    curves = [case.val_loss, *(score(case, name) for name in (*SCORES, *ERRORS))]
+    curves = [case.val_loss, *(case.val(name) for name in (*SCORES, *ERRORS))]
     return [curve for curve in curves if curve is not None and len(curve)]
-
-
-def score(case: Case, name: str) -> Curve | None:
-    """A metric on validation data; some are never measured on anything else, whatever they are called."""
-    names = (f"val/{name}", f"test/{name}", *((name,) if name in _NEVER_ON_TRAIN else ()))
-    return case.curve(*names)
 
 
 def holding_score(case: Case, since: float, *, improved: bool = False) -> Curve | None:
     """A validation score, or an error of the answers such as WER, that ends at its best although the loss
     does not; with `improved` one that got better since a step, by a share of its errors and beyond noise."""
-    for name in (*SCORES, "score", *_ANSWER_ERRORS):
-        curve = score(case, name)
+    for name in (*SCORES, "score", *ANSWER_ERRORS):
+        curve = case.val(name)
         if curve is None or len(curve) < 3:
             continue
-        sign = -1.0 if name in _ANSWER_ERRORS else 1.0
+        sign = -1.0 if name in ANSWER_ERRORS else 1.0
         best = float(running_median(sign * curve.coarse.median, 3).max())
         then = sign * float(np.median(curve.y[np.abs(curve.x - since).argsort()[:3]]))
         now = sign * float(np.median(curve.y[-max(3, len(curve) // 10) :]))
@@ -103,7 +97,7 @@ def holding_score(case: Case, since: float, *, improved: bool = False) -> Curve 
 @dataclass(frozen=True)
 class Turn:
     """Where a validation curve was best, and its rise since: as a share of its level (`relative`) and of
-    the fall before (`lost`); all as "lower is better"."""
+    the fall before (`lost`); all as "lower is better", but for `level`: where the curve itself ends."""
 
     step: float
     best: float
@@ -111,12 +105,17 @@ class Turn:
     relative: float
     lost: float
     z: float
+    level: float
 
 
 def turn_of(curve: Curve) -> Turn:
     """The best stretch, the last one, and whether the difference is more than noise and wander."""
-    steps, values = evaluations(curve)
-    values = -values if curve.goal == "higher" else values
+    steps, levels = evaluations(curve)
+    values = levels
+    if curve.name.endswith("psnr"):
+        values = 10.0 ** (-np.clip(values, -_DECIBELS, _DECIBELS) / 10.0)  # the error that it stands for
+    elif curve.goal == "higher":
+        values = -values
     size = values.size
     width = 1 if size < 8 else 2 * (size // 40) + 3
     smooth = running_median(values, width)
@@ -129,7 +128,8 @@ def turn_of(curve: Curve) -> Turn:
     best = first + int(values[first:end].argmin())
     relative = (last - low) / scale if scale > 0 else 0.0
     lost = (last - low) / max(float(smooth[0]) - low, last - low, 1e-300)
-    return Turn(float(steps[best]), float(values[best]), last, relative, lost, z)
+    level = float(np.median(levels[-max(width, size // 10) :]))
+    return Turn(float(steps[best]), float(values[best]), last, relative, lost, z, level)
 
 
 def _significance(values: FloatArray, smooth: FloatArray, at: int, width: int) -> float:

@@ -8,8 +8,8 @@ from traindx.core.facts import word
 from traindx.core.number_text import short
 from traindx.evidence.case import Case, Curve
 from traindx.evidence.examine import Examination
+from traindx.evidence.scores import SCORES
 
-_SCORES = ("reward", "accuracy", "score", "f1", "auc", "iou", "map50", "bleu")
 _WANTED = (
     ("loss", "the training loss at least 20 times a run (loss)"),
     ("val/loss", "the validation loss at least once an epoch (val/loss)"),
@@ -49,7 +49,10 @@ def nothing_judged(case: Case) -> bool:
     if unseen_framework(case) is not None or case.inside.checked:
         return True
     scores = [
-        curve for name in _SCORES for curve in (case.part_of(name), case.val(name)) if curve is not None
+        curve
+        for name in ("reward", "score", *SCORES)
+        for curve in (case.part_of(name), case.val(name))
+        if curve is not None
     ]
     if case.surrogate:
         rewards = [curve for curve in scores if "reward" in curve.name and len(curve) >= 6]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Sequence
 
 from traindx.source.attributes import element, holds_optimizers
 from traindx.source.follow_state import Machine
@@ -118,14 +119,14 @@ def _nowhere() -> Spot:
 
 
 def _options(machine: Machine, call: Made) -> Value:
-    """The defaults of a command line's options."""
-    parser = _root(call.receiver)
+    """The options of a command line: what was given where that is known, else their defaults."""
+    parser, given = _root(call.receiver), machine.script.arguments
     defaults: dict[object, Value] = {}
     for event in machine.trace.events:
         if event.value.name == "add_argument" and _root(event.value.receiver) is parser:
             name = _destination(event.value)
             if name:
-                defaults[name] = _default(event.value)
+                defaults[name] = _given(event.value, given) or _default(event.value)
         if event.value.name == "set_defaults" and _root(event.value.receiver) is parser:
             defaults.update(event.value.keywords)
     table = DictValue(call.spot, defaults, open=True)
@@ -148,6 +149,32 @@ def _destination(option: Made) -> str:
     names = [str(argument.value) for argument in option.args if isinstance(argument, Const)]
     long = next((name for name in names if name.startswith("--")), names[0] if names else "")
     return long.lstrip("-").replace("-", "_")
+
+
+def _given(option: Made, arguments: Sequence[str]) -> Value | None:
+    """What a command line gave for an option, as far as that is a single word."""
+    flags = [
+        str(name.value) for name in option.args if isinstance(name, Const) and str(name.value)[:1] == "-"
+    ]
+    action = option.keywords.get("action")
+    for at, word in enumerate(arguments):
+        flag, equals, value = word.partition("=")
+        if flag not in flags:
+            continue
+        if isinstance(action, Const) and action.value in ("store_true", "store_false"):
+            return Const(option.spot, action.value == "store_true", soft=True)
+        if not equals and at + 1 < len(arguments):
+            value = arguments[at + 1]
+        if value and "nargs" not in option.keywords and action is None:
+            return Const(option.spot, _literal(value), soft=True)
+    return None
+
+
+def _literal(word: str) -> str | int | float:
+    for number in (int, float):
+        with contextlib.suppress(ValueError):
+            return number(word)
+    return word
 
 
 def _default(option: Made) -> Value:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
+import shlex
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import decode_source
 from pathlib import Path
@@ -44,9 +45,13 @@ class Source:
 
 @dataclass(frozen=True)
 class Script:
-    """A training script and those modules of its own folder that it imports, itself first."""
+    """A training script and those modules of its own folder that it imports, itself first.
+
+    `arguments` are those it was run with, where that is known.
+    """
 
     sources: tuple[Source, ...]
+    arguments: tuple[str, ...] = ()
 
     @property
     def main(self) -> Source:
@@ -103,9 +108,22 @@ def script_of(run: Run) -> tuple[Script | None, str]:
             return None, ""
         if hashlib.sha256(files.read(path, _LARGEST)).hexdigest() != facts.get("sha256"):
             return None, f"{path} has changed since it was recorded: give --script to read it nevertheless"
-        return read_script(path), ""
+        return replace(read_script(path), arguments=_arguments(run.config.get("command"), path)), ""
     except (OSError, Unreadable):
         return None, ""
+
+
+def _arguments(command: object, path: str) -> tuple[str, ...]:
+    """What stands behind the script in a recorded command line."""
+    try:
+        words = shlex.split(command) if isinstance(command, str) else []
+    except ValueError:
+        return ()
+    if words[1:2] == ["-m"]:
+        return tuple(words[3:])
+    name = os.path.basename(path)
+    at = next((number for number, word in enumerate(words, 1) if os.path.basename(word) == name), len(words))
+    return tuple(words[at:])
 
 
 def parse_script(text: str, path: str = "train.py") -> Script:

@@ -83,6 +83,9 @@ map50           higher  -       map50 map_50 map_0_5 ap50 map50_b map_0.5
 map             higher  -       map map50_95 map_50_95 ap map_0_5_0_95 map_0.5_0.95 map50_95_b
 bleu            higher  -       bleu bleu4 sacrebleu
 rouge           higher  -       rouge rouge1 rougel rouge_l rougelsum rouge_1
+exact_match     higher  -       exact_match em exact exact_answers exact_match_rate
+log_likelihood  higher  -       log_likelihood loglikelihood loglik log_lik avg_log_likelihood
+    average_log_likelihood mean_log_likelihood log_likelihood_nats average_log_likelihood_nats
 psnr            higher  -       psnr
 ssim            higher  -       ssim
 fid             lower   0       fid

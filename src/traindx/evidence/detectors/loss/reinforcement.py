@@ -30,6 +30,7 @@ def reward_flat(
     *,
     min_points: int = 8,
     long_run: int = 60,
+    clear_run: int = 24,
     equal_share: float = 0.98,
     z_score: float = 3.0,
     fall_z_score: float = 6.0,
@@ -39,7 +40,8 @@ def reward_flat(
     Two forms. *Constant*: the reward is the same to the last digit from the first value on, so that there is
     nothing to learn from: every action is worth the same, or the policy has become one action. *No rise*:
     over a long run ({long_run} values) no stretch lies above the start by more than the noise; when it ends
-    clearly below its start, of medium severity, else low, since rewards may take long to come.
+    clearly below its start, of medium severity, else low, since rewards may take long to come. A clear fall
+    shows within {clear_run} values.
 
     Silent when any stretch of the run was clearly better than the start, with fewer than {min_points}
     values, and for preference training, whose rewards are implicit. Known mistakes: a policy that is perfect
@@ -56,7 +58,16 @@ def reward_flat(
         )
         return _finding(reward, words, "low" if middle in (1.0, 100.0) else "medium", 1.0)
     if len(reward) < long_run:
-        return Skipped(f"at least {long_run} values of a reward that varies")
+        if len(reward) < clear_run or not _declines(reward):
+            return Skipped(f"at least {long_run} values of a reward that varies")
+        ends = [
+            float(np.median(part)) for part in (reward.y[: len(reward) // 3], reward.y[-len(reward) // 3 :])
+        ]
+        words = (
+            f"The reward falls in {len(reward):,} values: {text(ends[0])} in the first third, "
+            f"{text(ends[1])} in the last."
+        )
+        return _finding(reward, words, "medium", 0.8)
     tenths = np.array_split(reward.y, 10)
     first = np.concatenate(tenths[:1])
     start, error = _level(first)
@@ -76,6 +87,15 @@ def reward_flat(
         f"in the last, and at best {text(max(level for level, _ in levels))} in between."
     )
     return _finding(reward, words, "medium" if clear else "low", 0.8 if clear else 0.4)
+
+
+def _declines(reward: Curve) -> bool:
+    """Whether the last third lies clearly below the first, and no third in between above it."""
+    first, middle, last = (_level(part) for part in np.array_split(reward.y, 3))
+    spread = float(np.ptp(reward.y)) or 1.0
+    fell = first[0] - last[0]
+    clear = fell > 4.0 * float(np.hypot(first[1], last[1])) and fell > 0.2 * spread
+    return clear and middle[0] <= first[0] and reward.trend.z < -3.0
 
 
 def _level(values: FloatArray) -> tuple[float, float]:

@@ -20,6 +20,7 @@ from traindx.evidence.detectors._rise import (
     rise_of,
     validation_stays,
 )
+from traindx.evidence.scores import SCORES
 from traindx.testing.sketch import decay, noisy, run
 
 
@@ -83,7 +84,7 @@ def loss_diverges(
 
 def _metric_improves(case: Case) -> bool:
     """Whether a score rises all the same: then the first logged loss was of another kind (spaCy's)."""
-    for name in ("score", "accuracy", "f1", "auc", "map50", "bleu"):
+    for name in ("score", *SCORES):
         for curve in (case.curve(name), case.val(name)):
             if curve is not None and len(curve) >= 5 and curve.tail > curve.head + 2 * curve.noise:
                 return True

@@ -8,7 +8,8 @@ from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Cases, Curve, Detected, Detector, Finding, Skipped, stats
 from traindx.evidence.detectors._frozen import frozen_from, moved, significant_digits
 from traindx.evidence.detectors._number_text import percent, strength, text, where
-from traindx.evidence.validation import SCORES, evaluations, score, steps_on
+from traindx.evidence.scores import SCORES
+from traindx.evidence.validation import evaluations, steps_on
 from traindx.testing.sketch import decay, noisy, run
 
 # What is left of a training loss that an evaluation of 0 does not belong to.
@@ -103,7 +104,7 @@ def validation_frozen(
 
 @Detector(
     "Validation too noisy to judge",
-    needs=("val/*|test/*|map|map50",),
+    needs=("val/*|test/*|map|map50|hit_rate|ndcg|mrr|bleu|rouge|exact_match",),
     family="validation_noise",
     guards=("surrogate",),
 )
@@ -131,7 +132,7 @@ def validation_noisy(
     and for RL and GAN losses. Known mistakes: metrics that are rounded coarsely look noisier than they are.
     """
     measured = False
-    for curve in (case.val_loss, *(score(case, name) for name in SCORES[:5])):
+    for curve in (case.val_loss, *(case.val(name) for name in SCORES[:5])):
         if curve is None or len(curve) < min_points:
             continue
         is_score = curve.goal == "higher"
@@ -183,7 +184,7 @@ def validation_swings(
     a few dozen samples), while it still improves by more than its noise, and where the last evaluations are
     among the best.
     """
-    val, scores = case.val_loss, [score(case, name) for name in SCORES[:5]]
+    val, scores = case.val_loss, [case.val(name) for name in SCORES[:5]]
     usable = [c for c in scores if c is not None and len(c) >= min_points and shares(c) is not None]
     if val is None or len(val) < min_points or not usable:
         return Skipped(f"at least {min_points} evaluations of a loss and a score on validation data")
@@ -246,7 +247,7 @@ def _smooth(case: Case, share: float, factor: float, points: int) -> bool:
 
 def _score_noises(case: Case, points: int) -> list[float]:
     """How much each validation score jumps, as a share of one."""
-    curves = [score(case, name) for name in SCORES[:5]]
+    curves = [case.val(name) for name in SCORES[:5]]
     return [
         _second_half(curve)[1] / (100.0 if curve.y.max() > 1.5 else 1.0)
         for curve in curves

@@ -29,7 +29,7 @@ from traindx.testing.sketch import decay, noisy, run
 _SETTLED = 30
 DETECTOR = Detector(
     title="Double descent",
-    needs=("val/*|test/*|map|map50",),
+    needs=("val/*|test/*|map|map50|hit_rate|ndcg|mrr|bleu|rouge|exact_match",),
     family="generalisation",
     explains=("validation_parts", "gap_wide"),
     guards=("surrogate",),

@@ -5,7 +5,8 @@ or above, in a log without any validation or test series. Whether the model lear
 told from such a log. Low: a deliberate overfit of one batch, a physics-informed network or plain
 regression without noise look the same and are in order. Medium where a trainer for fine-tuning (Hugging Face,
 LLaMA-Factory) went over the data {many_epochs} times or more: text is never predicted that well unless it is
-remembered.
+remembered. Medium, too, where a score printed at the end, and seldom before, is {poor_score} or less:
+what fits so well answers badly where it was tested.
 
 Silent when any validation value is logged, when the loss may be negative or ended in NaN, for RL and GAN
 losses, and where a recording shows that no sample came twice: what is met once cannot be memorised.
@@ -15,10 +16,14 @@ from dataclasses import replace
 
 from traindx.core.facts import sizes
 from traindx.evidence.curve import shares
-from traindx.evidence.detector import Case, Detected, Detector, Finding, Runs, Skipped, number
+from traindx.evidence.detector import Case, Curve, Detected, Detector, Finding, Runs, Skipped, number
 from traindx.evidence.detectors._number_text import percent, strength, text, times
 from traindx.evidence.validation import validation_curves
 from traindx.testing.sketch import decay, noisy, run
+
+# Scores that tell how many answers are right; printed at the end: so few values, so late in the run.
+_ANSWERS = ("accuracy", "exact_match", "f1")
+_FEW, _LATE = 3, 0.95
 
 DETECTOR = Detector(
     title="Memorised, not validated",
@@ -36,8 +41,11 @@ def detect(
     min_points: int = 8,
     many_epochs: float = 5.0,
     tuned_loss: float = 0.1,
+    poor_score: float = 0.5,
 ) -> Detected:
-    if validation_curves(case) or any(name.startswith(("val/", "test/")) for name in case.run.series):
+    sides = [case.curve(name) for name in case.names if name.startswith(("val/", "test/"))]
+    held_out = [curve for curve in (*validation_curves(case), *sides) if curve is not None]
+    if not all(_hardly_before_the_end(case, curve) for curve in held_out):
         return None
     if _always_new(case):
         return None
@@ -56,6 +64,13 @@ def detect(
                 strength(loss_left / max(remaining, 1e-9), 1.0, 50.0),
                 remaining,
             )
+            score = _tested_at_the_end(case)
+            if score is not None and score.tail <= poor_score:
+                words = (
+                    f"The training loss {fell}, from {text(loss.head)} to {text(loss.tail)}, and "
+                    f"{score.name} is {text(score.tail)} at the end: what was learned does not carry over."
+                )
+                return replace(finding, text=words, severity="medium", series=score.name)
             return replace(finding, severity="medium") if tuned else finding
     curve = case.curve("accuracy")
     part = shares(curve)
@@ -75,6 +90,19 @@ def detect(
         0.5,
         1.0 - last,
     )
+
+
+def _hardly_before_the_end(case: Case, curve: Curve) -> bool:
+    return 0 < len(curve) <= _FEW and float(curve.x[-1]) >= _LATE * case.span[1]
+
+
+def _tested_at_the_end(case: Case) -> Curve | None:
+    """A share of right answers that was printed at the end of a run, and hardly before."""
+    for name in _ANSWERS:
+        for curve in (case.val(name), case.curve(name)):
+            if curve is not None and _hardly_before_the_end(case, curve) and shares(curve) is not None:
+                return curve
+    return None
 
 
 def _epochs(case: Case) -> float:
@@ -107,10 +135,13 @@ def fires() -> Runs:
     yield run({"loss": decay(400, 3.6, 0.0005, rate=12)}, facts=measured)
 
     yield run({"loss": noisy(decay(2000, 3.6, 0.0005, rate=12), 0.1)})
+    yield run({"loss": decay(2000, 3.6, 0.0005, rate=12), "f1": ([1998.0, 1999.0], [0.2, 0.26])})
     yield run({"loss": decay(40, 2.3, 0.2), "accuracy": 100 - decay(40, 70.0, 0.0, rate=9)})
 
 
 def silent() -> Runs:
+    falls = decay(2000, 3.6, 0.0005, rate=12)
+    yield run({"loss": falls, "f1": ([1990.0, 1999.0], [0.9, 0.95]), "val/loss": decay(20, 3.6, 0.2)})
     yield run({"loss": noisy(decay(2000, 3.6, 0.5), 0.1)})
     yield run({"loss": decay(2000, 3.6, 0.0005, rate=12), "val/loss": [0.3, 0.4]})
     yield run({"loss": decay(200, 3.6, 0.0005, rate=12)}, traits=("rl",))

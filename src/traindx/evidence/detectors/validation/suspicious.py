@@ -8,7 +8,7 @@ from traindx.evidence.curve import shares
 from traindx.evidence.detector import Case, Cases, Curve, Detected, Detector, Finding, Skipped, number
 from traindx.evidence.detectors._number_text import count, percent, text, where
 from traindx.evidence.sampled import ends, odd_objective, part
-from traindx.evidence.validation import evaluations, score
+from traindx.evidence.validation import evaluations
 from traindx.testing.sketch import decay, noisy, run
 
 _PICKS = frozenset({"Index", "IndexSelect", "MaskedSelect"})
@@ -43,7 +43,7 @@ def validation_perfect(
     curves = [
         curve
         for name in ("map", "accuracy", "f1", "auc", "map50")
-        if (curve := score(case, name)) is not None and len(curve) >= min_points and shares(curve) is not None
+        if (curve := case.val(name)) is not None and len(curve) >= min_points and shares(curve) is not None
     ]
     if not curves:
         return Skipped(f"at least {min_points} evaluations of an accuracy, F1, AUC or mAP")

@@ -45,7 +45,7 @@ _CLEAR_RISES = ((0.15, 15.0), (0.5, 8.0))
 
 DETECTOR = Detector(
     title="Validation parts from training",
-    needs=("val/*|test/*|map|map50",),
+    needs=("val/*|test/*|map|map50|hit_rate|ndcg|mrr|bleu|rouge|exact_match",),
     family="generalisation",
     guards=("surrogate",),
     harms="generalising",
@@ -122,7 +122,7 @@ def _parted(
     if len(val) < 8 and grade == "high":
         grade = "medium"
     sign = -1.0 if val.goal == "higher" else 1.0
-    (best_step, best), last = val.best_point, sign * turn.last
+    (best_step, best), last = val.best_point, turn.level
     changed = "fallen" if sign < 0 else "risen"
     metric = val.name.replace("val/", "validation ").replace("test/", "test ").replace("loss/", "")
     change = abs(last - best) / abs(best) if best else turn.relative

@@ -192,7 +192,7 @@ validation_parts: rise=rise_share medium=medium_rise high=high_rise stalled_for=
 validation_perfect: perfect=perfect_score early=early_share least=min_points
 validation_seen: share=known_share least=min_known batches=batch_share features=min_features
   twice=max_duplicates_share repeated=max_duplicates_if_few
-  rows=min_rows
+validation_shifted: rows=min_rows
 weights_grow: growth=growth_factor gain=min_initial_gain
 weights_nonfinite: streak=bad_streak
 weights_not_restored: much=missing_share

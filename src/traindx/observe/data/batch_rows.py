@@ -53,6 +53,19 @@ class RowMoments:
         return spread
 
 
+class Moments:
+    """Mean and spread of each feature, and of all values together."""
+
+    def __init__(self) -> None:
+        self.samples = 0
+        self.features, self.values = RowMoments(), RowMoments()
+
+    def add(self, rows: Values) -> None:
+        self.samples += rows.shape[0]
+        self.features.add(rows)
+        self.values.add(rows.reshape(-1, 1))
+
+
 def prints(rows: Values) -> npt.NDArray[np.uint64]:
     """One number for each row, the same for the same row."""
     if rows.dtype.kind == "f":

@@ -12,7 +12,7 @@ import numpy as np
 from traindx.observe.arrays import Tensor, Values, dtype_name, is_real, size
 from traindx.observe.data.batch_rows import (
     ENOUGH,
-    RowMoments,
+    Moments,
     marks_of,
     rows_of,
     target_places,
@@ -28,6 +28,8 @@ _VALIDATED = 64
 _FEW_PEAKS = 8
 _GROUPS = 6
 _SKETCHED = 32
+# Samples of validation whose values together tell on what scale they are.
+_FEW_SAMPLES = 8
 
 
 class Fingerprints:
@@ -51,7 +53,7 @@ class Fingerprints:
         self._peaks: list[float] = []
         self._peaks_wanted: list[float] = []
         self._bad = 0
-        self._training, self._validation = RowMoments(), RowMoments()
+        self._training, self._validation = Moments(), Moments()
         self._evaluated: dict[tuple[str, int], list[Values]] = {}
         self._judged = 0
         self._every_row = self._every_row_judged = True
@@ -179,7 +181,7 @@ class Fingerprints:
             "distinct": len(self._labels),
             "twice_in_a_batch": self._twice,
             "came_again": self._again,
-            "features": self._width or self._training.mean.size,
+            "features": self._width or self._training.features.mean.size,
             "sketch": _sketch(np.fromiter(self._labels, dtype=np.uint64, count=len(self._labels))),
             "every_row": self._every_row,
         }
@@ -232,10 +234,16 @@ class Fingerprints:
         }
 
     def _differences(self) -> dict[str, float]:
-        """The shift of validation features, in standard deviations of training features, and their spread."""
-        train, held_out = self._training, self._validation
-        if min(train.rows, held_out.rows) < ENOUGH or train.mean.size != held_out.mean.size:
-            return {}
+        """The shift of validation features, in standard deviations of training features, and their spread.
+
+        Of all values together where the features are not the same: images of several sizes, few large ones.
+        """
+        train, held_out = self._training.features, self._validation.features
+        together = min(train.rows, held_out.rows) < ENOUGH or train.mean.size != held_out.mean.size
+        if together:
+            train, held_out = self._training.values, self._validation.values
+            if min(self._training.samples, self._validation.samples) < _FEW_SAMPLES:
+                return {}
         with np.errstate(all="ignore"):
             varies = train.std > 1e-9 * (1 + np.abs(train.mean))
             if not varies.any():
@@ -244,7 +252,8 @@ class Fingerprints:
             moved = np.abs(held_out.mean - train.mean)[varies] / spread
             ratio = held_out.std[varies] / spread
         facts = {
-            "rows": float(held_out.rows),
+            "rows": float(self._validation.samples),
+            "together": float(together),
             "shift": float(np.median(moved)),
             "largest_shift": float(moved.max()),
             "spread_ratio": float(np.median(ratio)),

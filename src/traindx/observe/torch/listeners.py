@@ -170,7 +170,7 @@ class RecorderListeners:
             first = samples.roles.first(key)
             role = samples.roles.trains(key, self._progress()) if training else False
             steps.accumulation.fetched += role is not False
-            if not training:
+            if not training or role is False:
                 watching.guard("evaluations", sampler.evaluations.wait, loaded=True)
             if not watching.recorder.internals:
                 pass

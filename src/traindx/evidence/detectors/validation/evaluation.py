@@ -97,6 +97,7 @@ def validation_shifted(
     *,
     min_distance: float = 0.4,
     far_distance: float = 1.5,
+    distance_together: float = 0.6,
     min_rows: int = 64,
 ) -> Detected:
     """What the model is given in validation is on another scale, or about another place, than in training.
@@ -106,12 +107,17 @@ def validation_shifted(
     distributions (Kullback-Leibler): 0.5 for a shift of one deviation alone, 0.65 for a deviation of a third
     or three times. Training and validation data of one kind lie within 0.2 of each other.
 
+    Where images of validation have other sizes, or are few, all values together are compared, from
+    {distance_together} on.
+
     Trouble from {min_distance} on, a clear defect from {far_distance} on. Silent with under {min_rows}
     samples, for whole numbers, and for small differences, which augmentation makes. Known mistakes: a test on
     other data on purpose.
     """
     held_out = part(case.inside.fact("samples"), "validation")
     moved, ratio = number(held_out, "shift"), number(held_out, "spread_ratio")
+    if number(held_out, "together"):
+        min_distance, min_rows = distance_together, 0
     if moved is None or ratio is None or (number(held_out, "rows") or 0) < min_rows or odd_objective(case):
         return Skipped("real-valued inputs of training and of validation")
     factor = max(ratio, 1 / ratio) if ratio > 0 else 1e6

@@ -56,8 +56,8 @@ def inputs_unscaled(
     """The model's inputs are large, far from zero, or on scales that differ {min_scale_ratio} times and more.
 
     Measured where they enter the model: size (root mean square) from {min_rms} on, a mean more than
-    {mean_to_std} deviations from zero at a size above {large_rms}, or one feature spreading {min_scale_ratio} times
-    wider than another. From a size of {extreme_rms} on, or a ratio of {extreme_scale_ratio} at a size above
+    {mean_to_std} deviations from zero at a size above {large_rms}, or one feature spreading
+    {min_scale_ratio} times wider than another. From a size of {extreme_rms} on, or a ratio of {extreme_scale_ratio} at a size above
     {large_rms}, it is reported as a likely defect, unless the answers end up right: where all is small, the
     wide ratio comes from features that hardly vary, such as the edge of an image.
 

@@ -8,6 +8,10 @@ from traindx.evidence.detectors._number_text import percent, strength
 from traindx.testing.sketch import decay, run
 
 
+# A layer of which a part is dead still passes the signal on: weaker evidence of why nothing is learned.
+_PART = 0.5
+
+
 @Detector(
     "Dead units",
     needs=("activation_dead_share/*|activation_zero_share/*",),
@@ -63,7 +67,9 @@ def units_dead(
         severity="high" if last[worst] >= extreme_share else "medium",
         step=first,
         series=curve.name,
-        strength=strength(last[worst], dead_share, extreme_share) if last[worst] < extreme_share else 1.0,
+        strength=_PART * strength(last[worst], dead_share, extreme_share)
+        if last[worst] < extreme_share
+        else 1.0,
         numbers={"dead_share": last[worst], "layers_dead": len(names), "layers_all": len(last)},
         places=tuple(Place(layer=name.removesuffix(".input")) for name in names[:3]),
     )

@@ -84,7 +84,7 @@ def config_momentum_odd(
     if not present:
         return Skipped("the optimizer and its momentum, betas or epsilon")
     settings = {name: value for name, value, _, _ in present}
-    if 0.0 < settings.get("beta2", 1.0) < settings.get("beta1", 0.0):
+    if 0.0 < settings.get("beta2", 0.0) < settings.get("beta1", 0.0) < 1.0:
         return Finding(
             f"The optimizer's betas are {settings['beta1']:g} and {settings['beta2']:g}: the second is below "
             "the first, as if they were exchanged.",

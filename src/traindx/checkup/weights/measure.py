@@ -21,6 +21,7 @@ _BLOCK = 1 << 21  # values in work at a time
 _SAMPLE = 200_000  # values of a tensor that its distribution is judged by
 _SPECTRUM_MOST = 1 << 22
 _POWER_STEPS = 12
+_LISTED_MOST = 8
 MATRICES = ("dense", "conv", "recurrent", "embedding")
 
 
@@ -40,6 +41,8 @@ def measured(tensor: StoredTensor, kind: str, layout: Layout) -> dict[str, Any]:
     }
     if not tensor.dtype.startswith(("float", "bfloat")):
         return row
+    if kind == "bias" and values.ndim == 1 and row["zero_share"]:
+        row["zeros_at"] = np.flatnonzero(values == 0)[:_LISTED_MOST].tolist()
     if kind in MATRICES and values.size and not row["nonfinite"]:
         row |= _of_matrix(values, kind, layout)
     return row
@@ -106,6 +109,7 @@ def _of_matrix(values: Array, kind: str, layout: Layout) -> dict[str, Any]:
         row |= {"initial": law.law, "testable": law.decided}
     if rows.size <= _SPECTRUM_MOST:
         row["spectral_norm"] = _spectral_norm(rows.astype(np.float32, copy=False))
+        row["rows_alike"] = _rows_alike(rows)
     return row
 
 
@@ -140,6 +144,18 @@ def _spectral_norm(rows: npt.NDArray[np.float32]) -> float:
             break
         vector = rows.T @ (image / np.float32(np.linalg.norm(image)))
     return size
+
+
+def _rows_alike(rows: Array) -> float:
+    """How much the rows point in one direction: the mean cosine between two of them."""
+    numbers = rows.astype(np.float64)
+    lengths = np.linalg.norm(numbers, axis=1)
+    filled = lengths > 0
+    count = int(filled.sum())
+    if count < 2:
+        return 0.0
+    together = float(np.square((numbers[filled] / lengths[filled, None]).sum(axis=0)).sum())
+    return (together - count) / (count * (count - 1))
 
 
 def _print(values: Array) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from traindx.evidence.detector import Cases, Detected, Detector, Finding, Place, Run, Skipped
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors._weights import anything_moved, checkpoint, matrices_of, rows_of
+from traindx.evidence.detectors._weights import anything_moved, checkpoint, matrices_of, moment_rows, rows_of
 
 _STATE = [{"groups": [{"lr": 1e-3}], "steps": [9, 9], "rows": [{"name": "exp_avg/0"}]}]
 
@@ -121,8 +121,9 @@ def weights_half_precision(run: Run, *, half_share: float = 0.9) -> Detected:
 
     Updates below about a thousandth (float16) or a hundredth (bfloat16) of a weight are lost when they are
     added to it. Seen when {half_share:%} of the weights of a checkpoint with an optimizer's state are of 16
-    bits or less. A sign only: large batches and rates may make up for it. Silent about weights alone, which
-    are often saved so.
+    bits or less. A sign: large batches and rates may make up for it. It is a defect where Adam's second
+    moments are float16 too: squares of usual gradients are below what float16 can hold. Silent about weights
+    alone, which are often saved so.
     """
     rows = matrices_of(run)
     total = sum(row["size"] for row in rows)
@@ -134,9 +135,13 @@ def weights_half_precision(run: Run, *, half_share: float = 0.9) -> Detected:
     share = sum(row["size"] for row in half) / total
     if share < half_share:
         return None
+    squares = [row for row in moment_rows(run) if row["name"].startswith("exp_avg_sq/")]
+    narrow = bool(squares) and all(row.get("dtype") == "float16" for row in squares)
     return Finding(
         text=f"{percent(share)} of the weights are stored as {half[0]['dtype']} together with the "
-        "optimizer's state: small updates are lost in them.",
+        f"optimizer's state{', whose second moments are float16 too' if narrow else ''}: small updates are "
+        "lost in them.",
+        symptom="silent_defect" if narrow else None,
         numbers={"half_share": share},
     )
 
@@ -159,6 +164,10 @@ def cases() -> Cases:
     yield from tensors_equal.silent(checkpoint({"wte.weight": tied, "head.weight": tied}))
     yield from weights_half_precision.fires(
         checkpoint({"a.weight": {"dtype": "bfloat16"}}, optimizer_state=_STATE)
+    )
+    squares = {"name": "exp_avg_sq/0", "dtype": "float16"}
+    yield from weights_half_precision.fires(
+        checkpoint({"a.weight": {"dtype": "float16"}}, optimizer_state=[{**_STATE[0], "rows": [squares]}])
     )
     yield from weights_half_precision.silent(checkpoint({"a.weight": {}}, optimizer_state=_STATE))
     yield from weights_half_precision.silent(checkpoint({"a.weight": {"dtype": "bfloat16"}}))

@@ -6,16 +6,25 @@ from traindx.evidence.detector import Cases, Detected, Detector, Finding, Place,
 from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors._weights import checkpoint, matrices_of, rows_of
 
+_HEADS = ("head", "classifier", "logits", "predictions")
+
 
 @Detector("Units without weights", needs=("fact:weights",), family="dead_units")
 def units_zero(
-    run: Run, *, unit_share: float = 0.2, min_units: int = 8, max_scattered: float = 0.05
+    run: Run,
+    *,
+    unit_share: float = 0.2,
+    min_units: int = 8,
+    max_scattered: float = 0.05,
+    max_classes: int = 2000,
 ) -> Detected:
     """Units of a layer have no weights at all.
 
     Counts the rows of each weight matrix (the inputs of one unit) that are zero, or hold one value
     throughout. It is of medium severity where {unit_share:%} of a layer's units are so, in a layer of
-    {min_units} units and more; fewer are worth knowing in a layer that is not sparse otherwise. Weight decay
+    {min_units} units and more, and for a class in the midst of the last layer, of {max_classes} classes at
+    most, whose bias is 0 too: every class that takes part in a loss gets a gradient. Fewer units of other
+    layers are worth knowing in a layer that is not sparse otherwise. Weight decay
     on dead units, pruning, or a part that was never written leave this. Silent about matrices that are zero
     as a whole, which is another finding, about layers that a mask prunes, about embeddings, where words that
     never occurred have no weights, and about a first row in a layer without a bias: that of the padding.
@@ -28,7 +37,7 @@ def units_zero(
     shares = {row["name"]: (row["rows_zero"] + row["rows_constant"]) / row["rows"] for row in rows}
     affected = [row for row in rows if shares[row["name"]] >= unit_share]
     if not affected:
-        return _single_units(run, [row for row in rows if row["rows_zero"]], max_scattered)
+        return _single_units(run, [row for row in rows if row["rows_zero"]], max_scattered, max_classes)
     worst = max(affected, key=lambda row: shares[row["name"]])
     share = shares[worst["name"]]
     return Finding(
@@ -41,7 +50,7 @@ def units_zero(
     )
 
 
-def _single_units(run: Run, rows: list[dict[str, Any]], max_scattered: float) -> Detected:
+def _single_units(run: Run, rows: list[dict[str, Any]], max_scattered: float, max_classes: int) -> Detected:
     """One unit or a few, where hardly anything else is zero."""
     biased = {row["layer"] for row in rows_of(run) if row["kind"] == "bias"}
     affected = [
@@ -54,17 +63,36 @@ def _single_units(run: Run, rows: list[dict[str, Any]], max_scattered: float) ->
     ]
     if not affected:
         return None
-    worst = max(affected, key=lambda row: row["rows_zero"] / row["rows"])
-    units = f"{worst['rows_zero']:,} of the {worst['rows']:,} units of {worst['name']}"
+    classes = [row for row in affected if row["rows"] <= max_classes and _untrained_classes(run, row)]
+    worst = (classes or [max(affected, key=lambda row: row["rows_zero"] / row["rows"])])[0]
+    what = "classes" if classes else "units"
+    units = f"{worst['rows_zero']:,} of the {worst['rows']:,} {what} of {worst['name']}"
     return Finding(
-        text=f"{units} {'has' if worst['rows_zero'] == 1 else 'have'} no weights (the first is unit "
-        f"{worst.get('row_zero', 0)}) while the others have.",
-        symptom="dead_units",
-        severity="low",
-        strength=0.5,
+        text=f"{units} {'has' if worst['rows_zero'] == 1 else 'have'} no weights (the first is number "
+        f"{worst.get('row_zero', 0)}) while the others have"
+        f"{', and no bias: the loss never saw them.' if classes else '.'}",
+        symptom="silent_defect" if classes else "dead_units",
+        severity="medium" if classes else "low",
+        strength=1.0 if classes else 0.5,
         numbers={"dead_share": worst["rows_zero"] / worst["rows"], "layers_dead": len(affected)},
         places=tuple(Place(layer=row["layer"]) for row in affected[:3]),
     )
+
+
+def _untrained_classes(run: Run, row: dict[str, Any]) -> bool:
+    """Whether a layer is the last, and its units without weights lie between others and have no bias.
+
+    The first unit may be padding or nothing, and the last ones fill up to a round number.
+    """
+    layers = list(dict.fromkeys(matrix["layer"] for matrix in matrices_of(run)))
+    bias = next(
+        (other for other in rows_of(run) if other["layer"] == row["layer"] and other["kind"] == "bias"), {}
+    )
+    zeros = bias.get("zeros_at", [])
+    first, count = row.get("row_zero", 0), row["rows_zero"]
+    last = row["layer"] == layers[-1] or any(word in row["name"].lower() for word in _HEADS)
+    inside = first > 0 and first + count < row["rows"]
+    return bool(last and inside and count <= 3 and len(zeros) == count and zeros[0] == first)
 
 
 @Detector("Units equal each other", needs=("fact:weights",), family="init")
@@ -106,6 +134,8 @@ def cases() -> Cases:
     )
     single = {"rows_zero": 1, "row_zero": 5, "zero_share": 1 / 64}
     yield from units_zero.fires(checkpoint({"a.weight": single, "b.weight": {}}))
+    silent_class = {"kind": "bias", "size": 64, "zeros_at": [5]}
+    yield from units_zero.fires(checkpoint({"b.weight": {}, "a.weight": single, "a.bias": silent_class}))
     sparse = {"rows_zero": 3, "row_zero": 5, "zero_share": 0.6}
     yield from units_zero.silent(checkpoint({"a.weight": sparse, "b.weight": {}}))
     padding = {"rows_zero": 1, "row_zero": 0, "zero_share": 1 / 64}

@@ -278,4 +278,4 @@ def test_one_unit_without_weights_is_worth_knowing_and_no_problem(
     diagnosis = traindx.check(tmp_path / "unit.pt")
     assert diagnosis.verdict == "insufficient_evidence"
     (problem,) = diagnosis.problems
-    assert (problem.severity, "unit 7" in problem.summary) == ("low", True)
+    assert (problem.severity, "number 7" in problem.summary) == ("low", True)

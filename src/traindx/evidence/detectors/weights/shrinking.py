@@ -15,14 +15,13 @@ def weights_shrank(
     max_left: float = 0.1,
     max_left_if_normalised: float = 1e-3,
     max_gain: float = 0.15,
-    min_falling: float = 0.8,
 ) -> Detected:
     """A layer's weights shrink towards nothing from checkpoint to checkpoint.
 
     Compares the norms of the weight matrices of the first and the last checkpoint. Seen when a layer has
     {max_left:%} or less of its norm left, its gain has come down to {max_gain} or less (initialisations give
-    0.3 to 1.5), and of more than two checkpoints at least {min_falling:%} of the steps go down: decay
-    outweighs the gradient there, or no gradient arrives.
+    0.3 to 1.5), and it does not come back in the later half of the checkpoints: decay outweighs the gradient
+    there, or no gradient arrives.
 
     Silent about embeddings, adapters, layers that are being pruned (their weights become 0 one by one), and,
     down to {max_left_if_normalised:%}, models with normalisations, behind which the scale is free.
@@ -46,7 +45,7 @@ def weights_shrank(
         and rows[name]["gain"] <= max_gain
         and rows[name]["zero_share"] < 0.5
         and "lora" not in name.lower()
-        and _falls(run, name, min_falling)
+        and _stays(run, name, 2 * most)
     ]
     if not faded:
         return None
@@ -63,10 +62,11 @@ def weights_shrank(
     )
 
 
-def _falls(run: Run, name: str, share: float) -> bool:
+def _stays(run: Run, name: str, most: float) -> bool:
+    """Whether the norm is this share of the first one throughout the later half of the checkpoints."""
     series = run.series.get(f"weight_norm/{name}")
     norms = series.values[np.isfinite(series.values)] if series is not None else np.empty(0)
-    return len(norms) < 3 or float((np.diff(norms) < 0).mean()) >= share
+    return len(norms) < 3 or bool((norms[len(norms) // 2 :] <= most * norms[0]).all())
 
 
 def _film(left: float, **row: object) -> Run:

@@ -95,11 +95,14 @@ def _of_matrix(values: Array, kind: str, layout: Layout) -> dict[str, Any]:
         "fan_out": fan_out,
         "rows": int(rows.shape[0]),
         "rows_zero": int(zero.size),
-        **({"row_zero": int(zero[0])} if zero.size else {}),
+        **({"row_zero": int(zero[0]), "row_zero_last": int(zero[-1])} if zero.size else {}),
         "rows_constant": int((flat & (low != 0)).sum()) if rows.shape[1] > 1 else 0,
         "rows_equal": _equal_rows(rows) if rows.shape[1] > 3 else 0,
         "gain": rms * math.sqrt(fan_in),
     }
+    sampled = _sample(values)
+    if (sampled == np.round(sampled)).all():
+        row["whole_kinds"] = int(np.unique(sampled).size)
     if kind != "embedding":
         law = initial_law(_sample(values), fan_in, fan_out, int(values.size))
         if not law.law and is_orthogonal(rows):

@@ -95,6 +95,51 @@ def _untrained_classes(run: Run, row: dict[str, Any]) -> bool:
     return bool(last and inside and count <= 3 and len(zeros) == count and zeros[0] == first)
 
 
+@Detector(
+    "A block of units without weights", needs=("fact:weights",), family="dead_units", explains=("units_zero",)
+)
+def units_zero_block(
+    run: Run, *, min_units: int = 8, min_share: float = 0.1, max_share: float = 0.9
+) -> Detected:
+    """Consecutive units of a layer have no weights, and no other unit of it is so.
+
+    Units that die in a training, or are pruned, lie scattered over their layer; a run of them is a piece that
+    was never filled in: the shard of one process, one gate of a recurrent layer, one of several heads. Seen
+    from {min_units} units in a row and {min_share:%} of the layer on, where all units without weights are in
+    that run.
+
+    Silent about embeddings, layers that a mask prunes, adapters, and runs that end with a layer: those fill
+    up to a round number.
+    """
+    masked = {row["layer"] for row in rows_of(run) if row["name"].endswith("mask")}
+    rows = [row for row in matrices_of(run, embeddings=False) if row["rows"] >= 2 * min_units]
+    if not rows:
+        return Skipped(f"a layer of at least {2 * min_units} units")
+    blocks = [
+        row
+        for row in rows
+        if row["rows_zero"] >= max(min_units, min_share * row["rows"])
+        and row["rows_zero"] <= max_share * row["rows"]
+        and row.get("row_zero_last", -1) - row.get("row_zero", 0) + 1 == row["rows_zero"]
+        and row["row_zero_last"] + 1 < row["rows"]
+        and row["layer"] not in masked
+        and "lora" not in row["name"].lower()
+    ]
+    if not blocks:
+        return None
+    worst = max(blocks, key=lambda row: row["rows_zero"] / row["rows"])
+    first, last = worst["row_zero"], worst["row_zero_last"]
+    return Finding(
+        text=f"Units {first} to {last} of the {worst['rows']:,} units of {worst['name']} have no weights, "
+        f"and no other unit is so ({len(blocks)} of {len(rows)} layers have such a block): a piece of it was never "
+        "filled in.",
+        symptom="silent_defect",
+        severity="high",
+        numbers={"units": worst["rows_zero"], "layers": len(blocks), "layers_all": len(rows)},
+        places=tuple(Place(layer=row["layer"]) for row in blocks[:3]),
+    )
+
+
 @Detector("Units equal each other", needs=("fact:weights",), family="init")
 def units_equal(
     run: Run, *, equal_share: float = 0.5, embedding_share: float = 0.8, min_units: int = 4
@@ -142,6 +187,13 @@ def cases() -> Cases:
     yield from units_zero.silent(
         checkpoint({"tokens.weight": padding, "b.weight": {}}),
         checkpoint({"wte.weight": {"kind": "embedding", "rows_zero": 32}, "b.weight": {}}),
+    )
+    block = {"rows_zero": 16, "row_zero": 10, "row_zero_last": 25, "zero_share": 0.25}
+    yield from units_zero_block.fires(checkpoint({"a.weight": block, "b.weight": {}}))
+    yield from units_zero_block.silent(
+        checkpoint({"a.weight": {**block, "row_zero_last": 50}, "b.weight": {}}),
+        checkpoint({"a.weight": {**block, "row_zero": 48, "row_zero_last": 63}, "b.weight": {}}),
+        checkpoint({"a.weight": {**block, "kind": "embedding"}, "b.weight": {}}),
     )
     yield from units_equal.fires(checkpoint({"a.weight": {"rows_equal": 63}, "b.weight": {}}))
     yield from units_equal.silent(

@@ -131,8 +131,8 @@ def units_zero_block(
     first, last = worst["row_zero"], worst["row_zero_last"]
     return Finding(
         text=f"Units {first} to {last} of the {worst['rows']:,} units of {worst['name']} have no weights, "
-        f"and no other unit is so ({len(blocks)} of {len(rows)} layers have such a block): a piece of it was never "
-        "filled in.",
+        f"and no other unit is so ({len(blocks)} of {len(rows)} layers have such a block): a piece of it was "
+        "never filled in.",
         symptom="silent_defect",
         severity="high",
         numbers={"units": worst["rows_zero"], "layers": len(blocks), "layers_all": len(rows)},

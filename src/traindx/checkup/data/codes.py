@@ -1,4 +1,4 @@
-"""Codes of a column that stand for other things in the second part than in the first."""
+"""Codes of a column that mean other things in the second part than in the first."""
 
 from __future__ import annotations
 

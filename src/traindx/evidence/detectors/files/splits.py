@@ -25,7 +25,7 @@ def file_splits_differ(
     Seen when the middle and the spread of a column both differ by one factor ({min_ratio} and more), when
     its middle is {min_shift} times the spread away, or when at least {min_unseen:%} of the validation rows
     are of classes that training never shows. Also when the codes of a column (numbers or words of a few
-    kinds) stand for other things in the two files: how often each occurs and what it says of the target
+    kinds) mean other things in the two files: how often each occurs and what it says of the target
     differ far beyond chance ({min_direct} times in mean square), and both agree (up to {max_exchanged}) once
     codes are exchanged.
 
@@ -124,7 +124,7 @@ def _codes(case: Case, pair: Fact, column: Fact) -> Finding:
     renamed = column.get("renamed")
     pairs = ", ".join(map(str, renamed[:4])) if isinstance(renamed, list) else ""
     return Finding(
-        f"The codes of {name} stand for other things in {second} than in {first}: how often each occurs and "
+        f"The codes of {name} mean other things in {second} than in {first}: how often each occurs and "
         f"what it says of the target agree once codes are exchanged ({pairs}), and not as they are{phrase}.",
         symptom="silent_defect",
         severity="high",

@@ -18,13 +18,20 @@ def weights_one_direction(
     min_alike: float = 0.8,
     max_embedding_rest: float = 0.25,
     min_side: int = 16,
+    min_outputs: int = 3,
+    min_others: float = 0.3,
 ) -> Detected:
     """A weight matrix has collapsed to a single direction: whatever comes in, one pattern comes out.
 
     Measures how much of the sum of squares of a matrix is left beside its largest singular value. Seen in a
-    layer where that is {max_rest:%} or less (healthy layers of any size keep a third and more), and in an
-    embedding whose rows have a mean cosine of {min_alike} and more and {max_embedding_rest:%} or less left:
-    all words are nearly one. A loss that rewards agreement only, or a run away along one gradient, does this.
+    layer where that is {max_rest:%} or less (healthy layers of any size keep a third and more): a loss that
+    rewards agreement only, or a run away along one gradient, does this. It is a problem behind the first
+    layer of a model of {min_outputs} outputs or more whose typical other layer has {min_others:%} or more
+    left, and a sign otherwise: with strong weight decay, layers of a net for one number need one direction.
+
+    An embedding whose rows have a mean cosine of {min_alike} and more and {max_embedding_rest:%} or less left
+    is worth knowing only: words that were trained without negatives look like it, and so do users and items
+    whose products are all positive ratings.
 
     Silent about matrices with fewer than {min_side} rows or columns (two classes need one direction),
     adapters, tables of positions, and matrices whose units are exact copies, which is another finding.
@@ -44,13 +51,19 @@ def weights_one_direction(
     ]
     if not flat:
         return None
+    layers = [row for row in flat if rests[row["name"]] <= max_rest]
     worst = min(flat, key=lambda row: rests[row["name"]])
+    others = sorted(rests[row["name"]] for row in rows if row not in flat)
+    odd = bool(layers and others) and others[len(others) // 2] >= min_others
+    every = matrices_of(run)
+    inner = any(row["name"] != every[0]["name"] for row in layers)
+    several = inner and every[-1]["rows"] >= min_outputs and len(layers) <= len(others)
     return Finding(
         text=f"{worst['name']} ({' x '.join(map(str, worst['shape']))}) holds one direction: all others "
         f"together have {percent(rests[worst['name']])} of its squares ({len(flat)} of {len(rows)} matrices "
         "are so).",
-        symptom="silent_defect",
-        severity="high" if rests[worst["name"]] <= max_rest else "medium",
+        symptom="silent_defect" if (odd and several) or not layers else None,
+        severity="high" if odd and several else "low",
         numbers={"rest": rests[worst["name"]], "layers": len(flat), "layers_all": len(rows)},
         places=tuple(Place(layer=row["layer"]) for row in flat[:3]),
     )
@@ -146,7 +159,9 @@ def _blocks(prints: str, **trained: Any) -> Run:
 
 
 def cases() -> Cases:
-    yield from weights_one_direction.fires(checkpoint({"a.weight": {"spectral_norm": 5.0}, "b.weight": {}}))
+    yield from weights_one_direction.fires(
+        checkpoint({"a.weight": {}, "b.weight": {"spectral_norm": 5.0}, "c.weight": {}})
+    )
     table = {"kind": "embedding", "spectral_norm": 4.7, "rows_alike": 0.88}
     yield from weights_one_direction.fires(checkpoint({"emb.weight": table}))
     yield from weights_one_direction.silent(

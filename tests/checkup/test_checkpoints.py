@@ -141,6 +141,10 @@ def _empty_optimizer(saved: Training) -> None:
     saved["optimizer"]["state"] = {}
 
 
+def _scattered_units(saved: Training) -> None:
+    saved["model"]["2.weight"][torch.randperm(64)[:30]] = 0.0
+
+
 def _one_unit(saved: Training) -> None:
     saved["model"]["2.weight"][7] = 0.0
 
@@ -154,7 +158,8 @@ BROKEN: list[tuple[str, str, Callable[[Training], None]]] = [
     ("recurrent", "checkpoint_nonfinite", _entry("model", "head.bias", lambda one: one / 0)),
     ("mlp", "tensors_zero", _entry("model", "2.weight", torch.zeros_like)),
     ("attending", "tensors_zero", _entry("model", "body.layers.1.linear1.weight", torch.zeros_like)),
-    ("mlp", "units_zero", _half_layer),
+    ("mlp", "units_zero_block", _half_layer),
+    ("mlp", "units_zero", _scattered_units),
     ("mlp", "units_zero", _one_unit),
     ("mlp", "units_equal", _copies),
     ("sgd", "weights_exploded", _entry("model", "0.weight", lambda one: one * 300)),
@@ -278,4 +283,4 @@ def test_one_unit_without_weights_is_worth_knowing_and_no_problem(
     diagnosis = traindx.check(tmp_path / "unit.pt")
     assert diagnosis.verdict == "insufficient_evidence"
     (problem,) = diagnosis.problems
-    assert (problem.severity, "unit 7" in problem.summary) == ("low", True)
+    assert (problem.severity, "number 7" in problem.summary) == ("low", True)

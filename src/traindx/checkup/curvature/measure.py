@@ -21,6 +21,8 @@ _BATCHES, _STEPS, _DRAWS = 2, 24, 6
 _MEMORY = 400e6  # bytes for the vectors of the iteration
 _POINTS = 21
 _SLOPE_SHARE, _NEGATIVE_SHARE, _FLAT = 0.01, 0.02, 1e-8
+# Where the gradient is next to nothing, any negative curvature counts that lowers the loss by this share.
+_STATIONARY, _FALL_SHARE = 1e-6, 0.01
 
 
 class LossSurface:
@@ -119,8 +121,10 @@ def _measured(surface: LossSurface, lr: float | None) -> dict[str, Any]:
     total, error = trace(surface.product, surface.size, _DRAWS)
     norm = float(gradient.norm())
     promised = norm * norm / (2 * max(abs(spectrum.largest), 1e-30))
-    kind = kind_of_point(base, promised, spectrum.largest, spectrum.smallest, spectrum.errors[1])
     down = _descent(surface, spectrum.vectors[1], base, spectrum.smallest)
+    kind = kind_of_point(
+        base, promised, spectrum.largest, spectrum.smallest, spectrum.errors[1], base - down[1]
+    )
     return {
         "loss": base,
         "gradient_norm": norm,
@@ -146,13 +150,21 @@ def _measured(surface: LossSurface, lr: float | None) -> dict[str, Any]:
     }
 
 
-def kind_of_point(loss: float, promised: float, largest: float, smallest: float, error: float) -> str:
-    """`slope` where the gradient still leads down, else `saddle`, `flat` or `minimum`."""
+def kind_of_point(
+    loss: float, promised: float, largest: float, smallest: float, error: float, fall: float = 0.0
+) -> str:
+    """`slope` where the gradient still leads down, else `saddle`, `flat` or `minimum`.
+
+    `promised` is how much a step along the gradient lowers the loss, `fall` how much one along the smallest
+    curvature does.
+    """
     if max(abs(largest), abs(smallest)) <= _FLAT:
         return "slope" if promised > _SLOPE_SHARE * abs(loss) and largest > 1e-20 else "flat"
     if promised > _SLOPE_SHARE * abs(loss):
         return "slope"
-    return "saddle" if smallest < -max(2 * error, _NEGATIVE_SHARE * abs(largest)) else "minimum"
+    stationary = promised <= _STATIONARY * abs(loss) and fall >= _FALL_SHARE * abs(loss) > 0
+    least = 0.0 if stationary else _NEGATIVE_SHARE * abs(largest)
+    return "saddle" if smallest < -max(2 * error, least) else "minimum"
 
 
 def _descent(surface: LossSurface, vector: torch.Tensor, base: float, value: float) -> tuple[float, float]:

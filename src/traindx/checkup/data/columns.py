@@ -249,6 +249,15 @@ def _marked(blocks: int, first: int, last: int) -> BoolArray:
     return marks
 
 
+def _off_the_edges(inside: BoolArray) -> BoolArray:
+    """The blocks that are not next to the edge of a stretch, as long as they leave some on both sides."""
+    changed = np.flatnonzero(np.diff(inside.astype(np.int8)))
+    edge = np.zeros(len(inside), bool)
+    edge[changed], edge[changed + 1] = True, True
+    enough = min(int((inside & ~edge).sum()), int((~inside & ~edge).sum())) >= 2
+    return ~edge if enough else np.ones(len(inside), bool)
+
+
 def _jump(values: FloatArray, inside: BoolArray) -> float:
     """How far apart the means inside and outside of a stretch are, in standard errors."""
     sides = values[~inside], values[inside]
@@ -278,7 +287,9 @@ def _apart(middles: FloatArray, widths: FloatArray, inside: BoolArray) -> dict[s
     scaled = max(ratio, 1 / ratio) >= 1.4 and _jump(logs, inside) >= (4 if sharp else 8)
     if not (scaled and shift >= 0.3) and shift < 6:
         return None
-    # Where a side wanders, the change is the data's own course.
-    if unsteady > away / 3 or max(float(logs[~inside].std()), float(logs[inside].std())) > 0.5:
+    # Where a side wanders, the change is the data's own course; blocks at the edges hold some of both.
+    inner = _off_the_edges(inside)
+    wander = max(float(logs[~inside & inner].std()), float(logs[inside & inner].std()))
+    if unsteady > away / 3 or wander > 0.5:
         return None
     return {"ratio": ratio, "shift": shift, "steady": away / max(unsteady, 1e-300)}

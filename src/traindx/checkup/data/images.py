@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from traindx.checkup.data.colours import exchanged_colours
 from traindx.checkup.data.part import DataPart, evenly, split_of
 from traindx.core import files
 from traindx.core.nouns import Unreadable
@@ -32,13 +33,14 @@ def image_parts(folder: str) -> tuple[list[DataPart], dict[str, Any]]:
     facts: dict[str, Any] = {"folder": folder, "images": len(paths), "measured": len(sampled)}
     rows: dict[str, list[tuple[str, str, int, np.ndarray]]] = {}
     broken: list[tuple[str, str]] = []
+    colours: dict[tuple[str, str], list[np.ndarray]] = {}
     sizes: Counter[str] = Counter()
     flat: list[str] = []
     folder_split = split_of(os.path.basename(os.path.normpath(folder)))
     for path in sampled:
         name = os.path.relpath(path, folder)
         try:
-            key, small, size = _image(path)
+            key, small, size, colour = _image(path)
         except Exception as error:  # a decoder may raise anything for a damaged file
             broken.append((name, f"{type(error).__name__}: {str(error)[:100]}"))
             continue
@@ -51,12 +53,15 @@ def image_parts(folder: str) -> tuple[list[DataPart], dict[str, Any]]:
             or folder_split
         )
         rows.setdefault(split, []).append((name, folders[-1] if folders[-1] else "", key, small))
+        if colour is not None:
+            colours.setdefault((split, folders[-1]), []).append(colour)
     facts |= {"broken": len(broken), "broken_files": [f"{p}: {reason}" for p, reason in broken[:5]]}
     facts |= {
         "flat": len(flat),
         "flat_files": flat[:5],
         "sizes": dict(sizes.most_common(6)),
         "kinds": len(sizes),
+        "colours": exchanged_colours(colours),
     }
     parts = [_part(folder, split, split_rows) for split, split_rows in rows.items() if len(split_rows) >= 8]
     return parts, facts
@@ -125,8 +130,8 @@ def has_images(folder: str) -> bool:
     return False
 
 
-def _image(path: str) -> tuple[int, np.ndarray, str]:
-    """The hash of its pixels, a small grey copy, and its size and mode."""
+def _image(path: str) -> tuple[int, np.ndarray, str, np.ndarray | None]:
+    """The hash of its pixels, a small grey copy, its size and mode, and mean and spread of its colours."""
     from PIL import Image
 
     with files.opened(path) as file:
@@ -140,4 +145,10 @@ def _image(path: str) -> tuple[int, np.ndarray, str]:
             size = f"{width}x{height} {image.mode}"
             key = zlib.crc32(image.tobytes()) * 1_000_003 + width * height
             small = np.asarray(image.convert("L").resize((_SIDE, _SIDE)), dtype=np.float64)
-    return key, small.ravel(), size
+            colour = None
+            if image.mode in ("RGB", "RGBA", "P"):
+                pixels = np.asarray(image.convert("RGB").resize((_SIDE, _SIDE)), dtype=np.float64).reshape(
+                    -1, 3
+                )
+                colour = np.concatenate([pixels.mean(0), pixels.std(0)])
+    return key, small.ravel(), size, colour

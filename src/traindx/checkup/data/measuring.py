@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from traindx.checkup.data.blank import blank_rows
 from traindx.checkup.data.columns import column_facts, copied_columns, out_of_order, unit_changes
 from traindx.checkup.data.files import TABLES, joined_targets, read_file
 from traindx.checkup.data.images import has_images, image_parts
@@ -19,6 +20,7 @@ from traindx.checkup.data.pairs import pair_facts, repeats
 from traindx.checkup.data.part import DataPart, column_of_classes, last_column, split_of, target_among
 from traindx.checkup.data.stored import documents, statistic_facts, vocabulary_facts
 from traindx.checkup.data.targets import target_facts
+from traindx.checkup.data.texts import text_facts
 from traindx.core import files
 from traindx.core.nouns import Unreadable
 
@@ -168,6 +170,8 @@ def measured(parts: Sequence[DataPart], clock: Clock) -> dict[str, Any]:
     """The facts of parts: their columns, pairs and targets, the cheap ones first."""
     columns: list[dict[str, Any]] = []
     changes: list[dict[str, Any]] = []
+    texts: list[dict[str, Any]] = []
+    blank: list[dict[str, Any]] = []
     targets: list[dict[str, Any]] = []
     for part in parts:
         if clock.has_time(f"the columns of {part.name}"):
@@ -175,6 +179,8 @@ def measured(parts: Sequence[DataPart], clock: Clock) -> dict[str, Any]:
             columns += copied_columns(part)
             columns += out_of_order(part)
             changes += unit_changes(part)
+            texts += text_facts(part)
+            blank += [rows] if (rows := blank_rows(part)) else []
     pairs = pair_facts(parts) if clock.has_time("rows in two files") else []
     for part in sorted(parts, key=lambda part: part.split not in ("train", "")):
         if clock.has_time(f"the target of {part.name}"):
@@ -185,6 +191,8 @@ def measured(parts: Sequence[DataPart], clock: Clock) -> dict[str, Any]:
         "data_tables": [_table(part) for part in parts],
         "data_columns": columns,
         "data_changes": changes,
+        "data_texts": texts,
+        "data_blank": blank,
         "data_pairs": pairs,
         "data_repeats": [repeat_fact for part in parts if (repeat_fact := repeats(part))],
         "data_targets": targets,

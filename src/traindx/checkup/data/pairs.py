@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from traindx.checkup.data.codes import permuted_codes
 from traindx.checkup.data.identity import near_texts, shared_identities, times_between
 from traindx.checkup.data.part import DataPart, evenly, is_identity
 from traindx.checkup.data.small_model import row_keys
@@ -32,6 +33,7 @@ def pair_facts(parts: Sequence[DataPart]) -> list[dict[str, Any]]:
         if not first.array:
             fact |= shared_identities(first, second) | times_between(first, second)
         fact["shifted"] = _shifted_columns(first, second)
+        fact["permuted"] = permuted_codes(first, second)
         facts.append(fact)
     return facts
 

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from traindx.checkup.data.giveaway import giveaway
-from traindx.checkup.data.part import DataPart
+from traindx.checkup.data.group_scale import group_scale
+from traindx.checkup.data.part import DataPart, evenly
 from traindx.checkup.data.small_model import LeftOut, answers, row_keys
 from traindx.checkup.data.wrong_targets import far_targets, wrong_labels
 from traindx.core.nouns import BoolArray, FloatArray, IntArray
 
+_COLUMNS_MOST = 512
 _SHIFTS = (-3, -2, -1, 1, 2, 3)
 
 
@@ -28,7 +30,7 @@ def target_facts(part: DataPart, in_time: Callable[[], bool]) -> dict[str, Any] 
         names = part.class_names
         fact["classes"] = {names[i][:60]: int(n) for i, n in enumerate(counts) if i < len(names)}
         fact["in_order"] = _in_order(labels)
-    fact |= _contradictions(part, labels)
+    fact |= _contradictions(part, labels) | group_scale(part)
     if not in_time():
         return fact
     model = answers(part)
@@ -79,13 +81,11 @@ def _contradictions(part: DataPart, labels: IntArray | None) -> dict[str, Any]:
 
 def is_rich(part: DataPart) -> bool:
     """Whether two rows are hardly ever equal by accident."""
-    if part.keys and part.numbers.shape[1] > 8:
-        return True
     texts = part.texts
     if texts is not None:
         return bool(np.median([len(text.split()) for text in texts[:500]]) >= 5)
-    bits = 0.0
-    for name in part.inputs:
+    bits, inputs = 0.0, part.inputs
+    for name in [inputs[at] for at in evenly(len(inputs), _COLUMNS_MOST)] if inputs else ():
         counts = np.unique(part.numbers[:, part.names.index(name)], return_counts=True)[1] / len(part)
         bits -= float(np.log2((counts**2).sum()))
     return bool(bits > 2 * np.log2(max(2, len(part))) + 8)

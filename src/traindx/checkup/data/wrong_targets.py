@@ -8,11 +8,12 @@ import numpy as np
 
 from traindx.checkup.data.part import DataPart
 from traindx.checkup.data.small_model import LeftOut, answers, features
-from traindx.core.nouns import FloatArray, IntArray
+from traindx.core.nouns import BoolArray, FloatArray, IntArray
 
 _NEIGHBOURS = 9
 _LISTED = 12
 _FAR, _FAR_BESIDE = 6.0, 3.0
+_SLIP = 0.12  # of a power of ten, on its logarithm
 _SWAPPED_ROWS, _SWAPPED_SHARE = 5, 0.6
 
 
@@ -47,7 +48,37 @@ def wrong_labels(part: DataPart, model: LeftOut) -> dict[str, Any]:
         for i in odd[:_LISTED]
     ]
     fact["suspected"] = len(odd)
+    fact |= _one_way(part, model, agreed & is_wrong, margin)
     return fact | _noisy_group(part, model)
+
+
+def _one_way(part: DataPart, model: LeftOut, wrong: BoolArray, margin: FloatArray) -> dict[str, Any]:
+    """The two classes of which most rows of the one are taken for the other, as surely as rows of that are.
+
+    Surely is with a margin that three quarters of the rows have that are rightly of that class: where
+    classes overlap, errors have less.
+    """
+    labels, predicted = model.labels, model.predicted.argmax(1)
+    assert labels is not None
+    size = model.predicted.shape[1]
+    least = np.full(size, np.inf)
+    for kind in range(size):
+        right = (predicted == kind) & (labels == kind)
+        if right.any():
+            least[kind] = np.quantile(margin[right], 0.25)
+    sure = wrong & (margin >= least[predicted])
+    counts = np.bincount(labels[sure] * size + predicted[sure], minlength=size * size)
+    order = np.argsort(-counts)
+    labelled, rather = divmod(int(order[0]), size)
+    rows = np.flatnonzero(sure & (labels == labelled) & (predicted == rather))
+    names = part.class_names
+    return {
+        "moved": int(counts[order[0]]),
+        "moved_next": int(counts[order[1]]),
+        "moved_of": int((labels == labelled).sum()),
+        "moved_classes": [names[labelled][:40], names[rather][:40]],
+        "moved_rows": [int(part.rows[model.at[at]]) for at in rows[:8]],
+    }
 
 
 def _margin(model: LeftOut) -> FloatArray:
@@ -92,9 +123,24 @@ def far_targets(part: DataPart, model: LeftOut) -> dict[str, Any]:
         "far": len(far),
         "far_between": between,
         "far_clear": clear,
+        **_slipped(truth[far], [model.predicted[far, 0], np.median(truth[neighbours[far]], axis=1)]),
         "suspects": listed,
         "suspected": len(far),
     }
+
+
+def _slipped(values: FloatArray, expected: list[FloatArray]) -> dict[str, float]:
+    """How many numbers are one power of ten times what the model or their neighbours say, and which."""
+    powers = np.zeros(len(values))
+    for others in expected:
+        alike = values * others > 0
+        logs = np.log10(values[alike] / others[alike])
+        tens = np.round(logs)
+        powers[alike] = np.where(np.abs(logs - tens) < _SLIP, tens, powers[alike])
+    kinds, counts = np.unique(powers[powers != 0], return_counts=True)
+    if not len(kinds):
+        return {"slipped": 0, "slip": 0.0}
+    return {"slipped": int(counts.max()), "slip": float(10 ** kinds[counts.argmax()])}
 
 
 def _neighbours(inputs: FloatArray) -> IntArray:

@@ -11,7 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from traindx.checkup.model.objects import LabelledBatch, batches_of, loss_of, loss_on, object_of
+from traindx.checkup.model.objects import (
+    LabelledBatch,
+    batches_of,
+    loss_of,
+    loss_of_constant,
+    loss_on,
+    object_of,
+)
 from traindx.checkup.target import CheckRequest, checked, is_object
 from traindx.core.nouns import Run, Series, Unreadable
 
@@ -166,6 +173,7 @@ def _measured(
         "loss_check": {
             "loss": float(np.mean(losses)),
             "chance": math.log(classes) if classes > 1 else None,
+            "constant": loss_of_constant(output, batches[-1], loss_fn),
             "classes": classes,
             "batch_size": batches[0].rows,
             "noise_scale": sums.noise_scale(batches[0].rows),

@@ -200,5 +200,20 @@ def loss_on(model: Any, batch: LabelledBatch, loss_fn: Callable[[Any, Any], Any]
         ) from None
 
 
+def loss_of_constant(
+    output: Any, batch: LabelledBatch, loss_fn: Callable[[Any, Any], Any] | None
+) -> float | None:
+    """The loss of answering the mean of the targets throughout; None where these are no numbers."""
+    target = batch.target
+    if loss_fn is None or not getattr(target, "is_floating_point", lambda: False)():
+        return None
+    if getattr(output, "shape", None) != target.shape or not len(target.shape):
+        return None
+    try:
+        return float(loss_fn(target.mean(0, keepdim=True).expand_as(target), target))
+    except (RuntimeError, TypeError, ValueError):
+        return None
+
+
 def error_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:160]

@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 
 from traindx.checkup.target import CHECKPOINTS, CheckRequest, checked
+from traindx.checkup.weights.copies import model_copies
 from traindx.checkup.weights.formats import opened, shards_of
 from traindx.checkup.weights.layer_kinds import kinds_of
 from traindx.checkup.weights.measure import MATRICES, measured, statistics
+from traindx.checkup.weights.moments import squares_lost
 from traindx.checkup.weights.several import movement, steps_of
 from traindx.checkup.weights.tensors import Checkpoint, StoredOptimizer
 from traindx.core.nouns import Note, Run, Series, Unreadable
@@ -117,20 +119,25 @@ def measured_checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
             "counters": dict(checkpoint.counters),
             "parameters": sum(row["size"] for row in rows),
         },
+        "copies": model_copies(tensors, kinds),
         "optimizer_state": [_optimizer(optimizer) for optimizer in checkpoint.optimizers],
     }
 
 
 def _optimizer(state: StoredOptimizer) -> dict[str, Any]:
     """Settings of its groups, steps taken, and one row for each of its tensors."""
+    tensors = list(state.tensors)
+    lost = squares_lost(tensors)
     rows = [
         {
             "name": tensor.name,
             "shape": list(tensor.shape),
+            "dtype": tensor.dtype,
             "size": math.prod(tensor.shape),
             **statistics(tensor.load()),
+            **({"lost": lost[tensor.name]} if tensor.name in lost else {}),
         }
-        for tensor in state.tensors
+        for tensor in tensors
     ]
     groups = [
         {key: value if isinstance(value, int | float | str | bool) else True for key, value in group.items()}

@@ -21,6 +21,7 @@ _BLOCK = 1 << 21  # values in work at a time
 _SAMPLE = 200_000  # values of a tensor that its distribution is judged by
 _SPECTRUM_MOST = 1 << 22
 _POWER_STEPS = 12
+_LISTED_MOST = 8
 MATRICES = ("dense", "conv", "recurrent", "embedding")
 
 
@@ -40,6 +41,8 @@ def measured(tensor: StoredTensor, kind: str, layout: Layout) -> dict[str, Any]:
     }
     if not tensor.dtype.startswith(("float", "bfloat")):
         return row
+    if kind == "bias" and values.ndim == 1 and row["zero_share"]:
+        row["zeros_at"] = np.flatnonzero(values == 0)[:_LISTED_MOST].tolist()
     if kind in MATRICES and values.size and not row["nonfinite"]:
         row |= _of_matrix(values, kind, layout)
     return row
@@ -92,11 +95,14 @@ def _of_matrix(values: Array, kind: str, layout: Layout) -> dict[str, Any]:
         "fan_out": fan_out,
         "rows": int(rows.shape[0]),
         "rows_zero": int(zero.size),
-        **({"row_zero": int(zero[0])} if zero.size else {}),
+        **({"row_zero": int(zero[0]), "row_zero_last": int(zero[-1])} if zero.size else {}),
         "rows_constant": int((flat & (low != 0)).sum()) if rows.shape[1] > 1 else 0,
         "rows_equal": _equal_rows(rows) if rows.shape[1] > 3 else 0,
         "gain": rms * math.sqrt(fan_in),
     }
+    sampled = _sample(values)
+    if (sampled == np.round(sampled)).all():
+        row["whole_kinds"] = int(np.unique(sampled).size)
     if kind != "embedding":
         law = initial_law(_sample(values), fan_in, fan_out, int(values.size))
         if not law.law and is_orthogonal(rows):
@@ -106,6 +112,7 @@ def _of_matrix(values: Array, kind: str, layout: Layout) -> dict[str, Any]:
         row |= {"initial": law.law, "testable": law.decided}
     if rows.size <= _SPECTRUM_MOST:
         row["spectral_norm"] = _spectral_norm(rows.astype(np.float32, copy=False))
+        row["rows_alike"] = _rows_alike(rows)
     return row
 
 
@@ -140,6 +147,18 @@ def _spectral_norm(rows: npt.NDArray[np.float32]) -> float:
             break
         vector = rows.T @ (image / np.float32(np.linalg.norm(image)))
     return size
+
+
+def _rows_alike(rows: Array) -> float:
+    """How much the rows point in one direction: the mean cosine between two of them."""
+    numbers = rows.astype(np.float64)
+    lengths = np.linalg.norm(numbers, axis=1)
+    filled = lengths > 0
+    count = int(filled.sum())
+    if count < 2:
+        return 0.0
+    together = float(np.square((numbers[filled] / lengths[filled, None]).sum(axis=0)).sum())
+    return (together - count) / (count * (count - 1))
 
 
 def _print(values: Array) -> str:

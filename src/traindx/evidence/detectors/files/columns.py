@@ -37,15 +37,17 @@ def file_column_tells_all(
     case: Case,
     *,
     score_alone: float = 0.97,
+    number_alone: float = 0.99,
     error_ratio: float = 6.0,
     min_errors: float = 0.04,
     z_score: float = 5.0,
 ) -> Detected:
     """One column of a data file alone gives the target away, as nothing else does.
 
-    Seen when one column predicts almost every target ({score_alone}), while all others together are wrong at
-    least {error_ratio} times as often; or when the mere gaps of a column do so: it is filled in only for one
-    answer.
+    Seen when one column predicts almost every target ({score_alone} of classes, {number_alone} of the
+    variance of numbers, since a twin measurement honestly tells a little less), while all others together
+    are wrong at least {error_ratio} times as often; or when the mere gaps of a column do so: it is filled in
+    only for one answer.
 
     Silent for a second name of the class (one value for each), for columns that the script drops or does not
     name among those it uses, and where the others say nothing (the task is then that column). Known
@@ -53,7 +55,9 @@ def file_column_tells_all(
     """
     for target in listed(case, "data_targets"):
         alone, joint, z = (number(target, key) for key in ("alone", "without", "without_z"))
-        if alone is None or joint is None or z is None or alone < score_alone or target.get("alone_renames"):
+        if alone is None or joint is None or z is None or target.get("alone_renames"):
+            continue
+        if alone < (score_alone if "classes" in target else number_alone):
             continue
         lacking, gaps = 1 - joint, target.get("alone_by_gaps") is True
         if lacking < min_errors or lacking < error_ratio * (1 - alone) or (z < z_score and not gaps):

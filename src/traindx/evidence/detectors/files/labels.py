@@ -2,7 +2,7 @@
 
 import math
 
-from traindx.evidence.detector import Case, Cases, Detected, Detector, Finding, number, word
+from traindx.evidence.detector import Case, Cases, Detected, Detector, Finding, number, word, words
 from traindx.evidence.detectors._number_text import percent
 from traindx.evidence.detectors.files._facts import NEEDS, data, listed, reading, rows, suspects
 
@@ -47,7 +47,9 @@ def file_labels_noisy(
     min_sure: int = 60,
     min_margin: float = 0.25,
     clear_margin: float = 0.45,
+    far_margin: float = 0.85,
     min_level: float = 0.9,
+    clear_level: float = 0.78,
     z_score: float = 2.3,
 ) -> Detected:
     """Labels of a data file contradict what all other rows say of their inputs: a share of them is wrong.
@@ -55,7 +57,8 @@ def file_labels_noisy(
     A small model of traindx's own predicts each row's label from all other rows. Seen when it is
     contradicted even where it is surest and the nearest rows agree with it: where classes merely overlap,
     its errors end there, while wrong labels are everywhere. Of the surest rows, at least {min_share:%} must
-    be contradicted, beyond chance.
+    be contradicted, beyond chance, and at least {clear_level} times as often as of those it is less sure of
+    ({min_level} times where the model is little better than chance), unless classes hardly overlap.
 
     The most suspicious rows are listed. Silent under {min_sure} sure rows and where inputs say little of the
     labels. Known mistakes: small groups of rows that follow another rule.
@@ -70,7 +73,8 @@ def file_labels_noisy(
         sure = (number(target, "sure_wrong") or 0.0) / (number(target, "sure") or surest)
         # Where classes overlap, a model errs less the surer it is.
         level = share / sure if sure else 1.0
-        if margin < min_margin or (margin < clear_margin and level < min_level):
+        least_level = min_level if margin < clear_margin else clear_level if margin < far_margin else 0.0
+        if margin < min_margin or level < least_level:
             continue
         least = _at_least(wrong, surest, z_score)
         if least < min_share:
@@ -97,6 +101,47 @@ def _at_least(wrong: float, total: float, z: float) -> float:
     return (middle - z * math.sqrt(share * (1 - share) / total + z * z / (4 * total**2))) / (
         1 + z * z / total
     )
+
+
+@Detector("Rows of one class under another", needs=NEEDS, family="labels_in_file")
+def file_labels_moved(
+    case: Case,
+    *,
+    min_rows: int = 6,
+    min_share: float = 0.03,
+    times_next: float = 3.0,
+    min_margin: float = 0.9,
+) -> Detected:
+    """Rows of one class are labelled as one other class: a few files in the wrong folder, a mistaken rule.
+
+    Seen where classes are told apart well (a small model reaches {min_margin:%} of the way from chance to
+    all), and at least {min_rows} rows, {min_share:%} of a label, belong to one other class as surely as that
+    class's own rows do, in the small model's eyes and in those of the nearest rows. No other pair of classes
+    may have a third as many: classes that are merely alike are mistaken in both directions, and less surely.
+    """
+    for target in listed(case, "data_targets"):
+        moved, after, total, score, chance = (
+            number(target, key) for key in ("moved", "moved_next", "moved_of", "score", "chance")
+        )
+        if moved is None or after is None or not total or score is None or chance is None:
+            continue
+        if (score - chance) / max(1e-9, 1 - chance) < min_margin or moved < min_rows:
+            continue
+        if moved / total < min_share or moved < times_next * after:
+            continue
+        table, names = word(target, "table"), words(target, "moved_classes")
+        listed_rows = target.get("moved_rows")
+        at = ", ".join(str(row) for row in listed_rows[:6]) if isinstance(listed_rows, list) else ""
+        phrase, places = reading(case, table)
+        return Finding(
+            f"{table}: {round(moved)} of the {round(total)} rows labelled {names[0]} are {names[1]} by all "
+            f"that the other rows say (rows {at}), and hardly any other label is contradicted{phrase}.",
+            symptom="silent_defect",
+            severity="medium",
+            numbers={"rows": moved, "share": moved / total, "file": table},
+            places=places,
+        )
+    return None
 
 
 @Detector("Wrong labels in one group of rows", needs=NEEDS, family="labels_in_file")
@@ -158,6 +203,19 @@ def cases() -> Cases:
         data("data_targets", noisy, surest_wrong=4),
         data("data_targets", noisy, surest_wrong=48, score=0.55),
         data("data_targets", noisy, surest_wrong=8, surest=40),
+    )
+    eight = {
+        "table": "digits",
+        "moved_of": 98,
+        "moved_classes": ["8", "3"],
+        "moved_rows": [4, 9],
+        "chance": 0.1,
+    }
+    yield from file_labels_moved.fires(data("data_targets", eight, moved=9, moved_next=0, score=0.95))
+    yield from file_labels_moved.silent(
+        data("data_targets", eight, moved=9, moved_next=6, score=0.95),
+        data("data_targets", eight, moved=9, moved_next=0, score=0.7),
+        data("data_targets", eight, moved=2, moved_next=0, score=0.95),
     )
     site = {"table": "a.csv", "group_column": "site", "group": "west", "group_rows": 470}
     yield from file_noise_in_group.fires(

@@ -113,6 +113,46 @@ def file_numbers_wrong(
     return None
 
 
+@Detector("Slipped decimal points in a data file", needs=NEEDS, family="labels_in_file")
+def file_numbers_slipped(
+    case: Case,
+    *,
+    min_rows: int = 5,
+    min_share: float = 0.7,
+    medium_share: float = 0.002,
+    min_clear: float = 0.5,
+) -> Detected:
+    """Some target numbers are ten, a hundred or a thousand times what all other rows say of their inputs.
+
+    Seen when a small model of traindx's own explains most of the target ({min_clear:%}), at least {min_rows}
+    rows are many usual errors away from it, and {min_share:%} of those are off by the same power of ten: a
+    slip of the decimal point, or another unit in single rows. It is of medium severity from
+    {medium_share:%} of the rows on.
+
+    Silent for noise with long tails, which is off by any factor, and for targets that are 0 or negative.
+    """
+    for target in listed(case, "data_targets"):
+        far, slipped, slip, clear = (number(target, key) for key in ("far", "slipped", "slip", "far_clear"))
+        rows = number(target, "measured") or 1.0
+        if not far or not slip or slipped is None or clear is None or clear < min_clear:
+            continue
+        if slipped < min_rows or slipped < min_share * far:
+            continue
+        table = word(target, "table")
+        phrase, places = reading(case, table)
+        times = f"{slip:g} times" if slip > 1 else f"a {1 / slip:g}th of"
+        return Finding(
+            f"{table}: {round(slipped):,} values of {word(target, 'column')} are {times} what all other rows "
+            f"say of them, first {suspects(target)}: their decimal point slipped, or they are in another "
+            f"unit{phrase}.",
+            symptom="silent_defect",
+            severity="medium" if slipped / rows >= medium_share else "low",
+            numbers={"rows": slipped, "factor": slip, "file": table},
+            places=places,
+        )
+    return None
+
+
 @Detector("Broken images", needs=NEEDS, family="odd_values_in_file")
 def file_images_broken(case: Case, *, min_flat: float = 0.02, min_other: float = 0.05) -> Detected:
     """Images of a folder cannot be decoded, or are of one colour throughout.
@@ -173,6 +213,13 @@ def cases() -> Cases:
         data("data_targets", price, far=5, far_between=0),
         data("data_targets", price, far=30, far_between=60),
         data("data_targets", price, far=60, far_between=4, far_clear=0.2),
+    )
+    watts = {**price, "column": "watts", "far": 14, "far_between": 20}
+    yield from file_numbers_slipped.fires(data("data_targets", watts, slipped=14, slip=10.0))
+    yield from file_numbers_slipped.silent(
+        data("data_targets", watts, slipped=3, slip=10.0),
+        data("data_targets", watts, far=60, slipped=14, slip=10.0),
+        data("data_targets", watts, slipped=0, slip=0.0),
     )
     images = {"folder": "images", "measured": 400, "broken": 0, "flat": 0}
     images |= {"broken_files": ["a/3.png: UnidentifiedImageError"], "flat_files": ["a/4.png"]}

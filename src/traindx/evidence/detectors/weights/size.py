@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from traindx.core.facts import Fact, facts, number
+from traindx.core.facts import facts, number
 from traindx.evidence.detector import Cases, Detected, Detector, Finding, Place, Run, Skipped
 from traindx.evidence.detectors._number_text import strength, text, times
 from traindx.evidence.detectors._weights import anything_moved, checkpoint, matrices_of, progress, rows_of
@@ -150,69 +150,6 @@ def weights_as_initialised(run: Run, *, min_layers: int = 1) -> Detected:
     )
 
 
-@Detector("Layers did not move", needs=("fact:moved",), family="untrained")
-def layers_not_moved(run: Run, *, min_layers: int = 2, min_units_still: float = 0.2) -> Detected:
-    """Layers are exactly equal in two checkpoints of one training.
-
-    Compares the weight matrices of the first and the last checkpoint. Seen when some are equal to the last
-    digit while others moved: nothing trains them. Where all are equal, the two files hold one state. It is
-    of medium severity where what did not move is as initialisation left it, or where nothing moved; a layer
-    frozen with weights learned elsewhere is mostly meant, and is worth knowing. Where all layers moved,
-    units of which {min_units_still:%} in a layer kept every weight are dead.
-    """
-    rows = [row for row in facts(run.facts.get("moved")) if row.get("matrix") and "equal" in row]
-    if len(rows) < min_layers:
-        return Skipped(f"two checkpoints with {min_layers} weight matrices in common")
-    still = [row["name"] for row in rows if row["equal"]]
-    if not still:
-        return _units(rows, min_units_still)
-    initial = [row["name"] for row in rows_of(run) if row.get("initial") and row["name"] in still]
-    everything = len(still) == len(rows)
-    sentence = (
-        f"All {len(rows)} weight matrices are equal in both checkpoints: nothing moved between them."
-        if everything
-        else f"{len(still)} of {len(rows)} weight matrices are equal in both checkpoints while others moved: "
-        f"{', '.join((initial or still)[:3])}"
-        + (f" ({len(initial)} of them as initialisation left them)." if initial else ".")
-    )
-    return Finding(
-        text=sentence,
-        symptom="not_learning" if everything else "silent_defect",
-        severity="medium" if everything or initial else "low",
-        numbers={"layers": len(still), "layers_all": len(rows)},
-        places=tuple(Place(layer=name.rpartition(".")[0]) for name in (initial or still)[:3]),
-    )
-
-
-def _units(rows: list[Fact], share: float) -> Detected:
-    """Units that kept every weight while others of their layer moved: no gradient reaches them."""
-    kinds = ("dense", "conv", "recurrent")
-    dead = [
-        row
-        for row in rows
-        if row.get("kind") in kinds
-        and (row.get("rows") or 0) >= 8
-        and share * row["rows"] <= row.get("rows_still", 0) < row["rows"]
-    ]
-    if not dead:
-        return None
-    worst = max(dead, key=lambda row: row["rows_still"] / row["rows"])
-    return Finding(
-        text=f"{worst['rows_still']} of the {worst['rows']} units of {worst['name']} kept every weight while "
-        f"the others moved ({len(dead)} of {len(rows)} layers have such units): no gradient reaches them.",
-        symptom="dead_units",
-        numbers={"dead_share": worst["rows_still"] / worst["rows"], "layers": len(dead)},
-        places=tuple(Place(layer=row["name"].rpartition(".")[0]) for row in dead[:3]),
-    )
-
-
-def _moved_layers_not_moved(*equal: bool) -> list[dict[str, object]]:
-    return [
-        {"name": f"{at}.weight", "matrix": True, "equal": flag, "change": 0.1}
-        for at, flag in enumerate(equal)
-    ]
-
-
 def cases() -> Cases:
     yield from weights_collapsed.fires(checkpoint({"a.weight": {"gain": 1e-4}, "b.weight": {}}))
     yield from weights_collapsed.silent(checkpoint({"a.weight": {"gain": 0.1}, "b.weight": {}}))
@@ -235,12 +172,4 @@ def cases() -> Cases:
     yield from weights_as_initialised.silent(
         checkpoint({"a.weight": {"testable": True}, "b.weight": {"testable": True}}),
         checkpoint({"a.weight": {}, "b.weight": {}}),
-    )
-    yield from layers_not_moved.fires(
-        checkpoint({"0.weight": {}, "1.weight": {}}, moved=_moved_layers_not_moved(True, False)),
-        checkpoint({"0.weight": {}, "1.weight": {}}, moved=_moved_layers_not_moved(True, True)),
-    )
-    yield from layers_not_moved.silent(
-        checkpoint({"0.weight": {}, "1.weight": {}}, moved=_moved_layers_not_moved(False, False)),
-        checkpoint({"0.weight": {}}, moved=_moved_layers_not_moved(True)),
     )

@@ -4,7 +4,7 @@ from typing import Any
 
 from traindx.evidence.detector import Cases, Detected, Detector, Finding, Place, Run, Skipped
 from traindx.evidence.detectors._number_text import percent
-from traindx.evidence.detectors._weights import anything_moved, checkpoint, matrices_of, rows_of
+from traindx.evidence.detectors._weights import anything_moved, checkpoint, matrices_of, moment_rows, rows_of
 
 _STATE = [{"groups": [{"lr": 1e-3}], "steps": [9, 9], "rows": [{"name": "exp_avg/0"}]}]
 
@@ -82,6 +82,37 @@ def _intended(name: str) -> bool:
     return any(word in name.lower() for word in ("lora_b", "mask", "zero"))
 
 
+@Detector("Weights are codes", needs=("fact:weights",), family="weight_size", explains=("weights_exploded",))
+def weights_are_codes(run: Run, *, min_kinds: int = 16, max_share: float = 0.5) -> Detected:
+    """A weight matrix of floats holds nothing but whole numbers, while the others do not.
+
+    No training leaves whole numbers: these are codes of a quantised model (-127 to 127) whose scale was not
+    multiplied in when it was converted. Seen for matrices of {min_kinds} different whole numbers and more.
+
+    Silent where most matrices are so (above {max_share:%}), where a scale or zero point is kept next to the
+    matrix, and about binary and ternary weights and fixed filters, which have few different values.
+    """
+    rows = matrices_of(run)
+    if len(rows) < 2:
+        return Skipped("two weight matrices")
+    scaled = {
+        row["layer"] for row in rows_of(run) if any(word in row["name"] for word in ("scale", "zero_point"))
+    }
+    codes = [row for row in rows if row.get("whole_kinds", 0) >= min_kinds and row["layer"] not in scaled]
+    if not codes or len(codes) > max_share * len(rows):
+        return None
+    worst = codes[0]
+    return Finding(
+        text=f"{worst['name']} holds nothing but whole numbers from {worst['min']:g} to {worst['max']:g} "
+        f"({worst['whole_kinds']} different ones; {len(codes)} of {len(rows)} matrices are so): codes of a "
+        "quantised model whose scale is missing.",
+        symptom="silent_defect",
+        severity="high",
+        numbers={"layers": len(codes), "layers_all": len(rows)},
+        places=tuple(Place(layer=row["layer"]) for row in codes[:3]),
+    )
+
+
 @Detector("Layers with equal weights", needs=("fact:weights",), family="equal_weights")
 def tensors_equal(run: Run, *, min_size: int = 64, min_copied: float = 0.5) -> Detected:
     """Different layers of a checkpoint hold exactly the same weights.
@@ -121,8 +152,9 @@ def weights_half_precision(run: Run, *, half_share: float = 0.9) -> Detected:
 
     Updates below about a thousandth (float16) or a hundredth (bfloat16) of a weight are lost when they are
     added to it. Seen when {half_share:%} of the weights of a checkpoint with an optimizer's state are of 16
-    bits or less. A sign only: large batches and rates may make up for it. Silent about weights alone, which
-    are often saved so.
+    bits or less. A sign: large batches and rates may make up for it. It is a defect where Adam's second
+    moments are float16 too: squares of usual gradients are below what float16 can hold. Silent about weights
+    alone, which are often saved so.
     """
     rows = matrices_of(run)
     total = sum(row["size"] for row in rows)
@@ -134,9 +166,13 @@ def weights_half_precision(run: Run, *, half_share: float = 0.9) -> Detected:
     share = sum(row["size"] for row in half) / total
     if share < half_share:
         return None
+    squares = [row for row in moment_rows(run) if row["name"].startswith("exp_avg_sq/")]
+    narrow = bool(squares) and all(row.get("dtype") == "float16" for row in squares)
     return Finding(
         text=f"{percent(share)} of the weights are stored as {half[0]['dtype']} together with the "
-        "optimizer's state: small updates are lost in them.",
+        f"optimizer's state{', whose second moments are float16 too' if narrow else ''}: small updates are "
+        "lost in them.",
+        symptom="silent_defect" if narrow else None,
         numbers={"half_share": share},
     )
 
@@ -153,12 +189,23 @@ def cases() -> Cases:
     yield from tensors_zero.fires(checkpoint({"a.weight": {}, "b.weight": {"zero_share": 1.0, "norm": 0.0}}))
     yield from tensors_zero.silent(checkpoint({"a.weight": {}, "b.weight": {"zero_share": 0.9}}))
     yield from tensors_zero.silent(checkpoint({"a.weight": {}, "q.lora_B.weight": {"zero_share": 1.0}}))
+    codes = {"whole_kinds": 200, "min": -127.0, "max": 127.0}
+    yield from weights_are_codes.fires(checkpoint({"a.weight": codes, "b.weight": {}}))
+    yield from weights_are_codes.silent(
+        checkpoint({"a.weight": {**codes, "whole_kinds": 3}, "b.weight": {}}),
+        checkpoint({"a.weight": codes, "a.weight_scale": {"kind": "vector"}, "b.weight": {}}),
+        checkpoint({"a.weight": codes, "b.weight": codes}),
+    )
     yield from tensors_equal.fires(checkpoint({"a.weight": {"print": "x"}, "b.weight": {"print": "x"}}))
     yield from tensors_equal.silent(checkpoint({"a.weight": {}, "b.weight": {}}))
     tied = {"print": "x", "storage": "1"}
     yield from tensors_equal.silent(checkpoint({"wte.weight": tied, "head.weight": tied}))
     yield from weights_half_precision.fires(
         checkpoint({"a.weight": {"dtype": "bfloat16"}}, optimizer_state=_STATE)
+    )
+    squares = {"name": "exp_avg_sq/0", "dtype": "float16"}
+    yield from weights_half_precision.fires(
+        checkpoint({"a.weight": {"dtype": "float16"}}, optimizer_state=[{**_STATE[0], "rows": [squares]}])
     )
     yield from weights_half_precision.silent(checkpoint({"a.weight": {}}, optimizer_state=_STATE))
     yield from weights_half_precision.silent(checkpoint({"a.weight": {"dtype": "bfloat16"}}))

@@ -57,9 +57,9 @@ def inputs_unscaled(
 
     Measured where they enter the model: size (root mean square) from {min_rms} on, a mean more than
     {mean_to_std} deviations from zero at a size above {large_rms}, or one feature spreading
-    {min_scale_ratio} times wider than another. From a size of {extreme_rms} on, or a ratio of {extreme_scale_ratio} at a size above
-    {large_rms}, it is reported as a likely defect, unless the answers end up right: where all is small, the
-    wide ratio comes from features that hardly vary, such as the edge of an image.
+    {min_scale_ratio} times wider than another. A likely defect, unless the answers end up right, from a size
+    of {extreme_rms} on, or a ratio of {extreme_scale_ratio} at a size above {large_rms}: where all is small,
+    the wide ratio comes from features that hardly vary, such as the edge of an image.
 
     Silent for whole numbers (tokens), for models that begin with a normalisation, and for features that do
     not vary. Known mistakes: inputs that mix amounts and switches on purpose, with an optimizer that copes.

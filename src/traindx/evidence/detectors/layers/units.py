@@ -7,7 +7,6 @@ from traindx.evidence.detectors._layers import model, modules_in_order, plain_st
 from traindx.evidence.detectors._number_text import percent, strength
 from traindx.testing.sketch import decay, run
 
-
 # A layer of which a part is dead still passes the signal on: weaker evidence of why nothing is learned.
 _PART = 0.5
 

@@ -358,3 +358,63 @@ def test_level_next_to_simple_models_with_several_targets() -> None:
     assert case.level.against_simple is not None
     assert case.level.against_simple.reached == pytest.approx(0.25)
     assert not case.level.against_simple.as_good
+
+
+def test_validation_images_of_other_sizes_are_compared_by_all_their_values() -> None:
+    samples = trained(2.0 * torch.rand(500, 1, 8, 8) - 1.0, torch.randint(0, 3, (500,)))
+    for side in (9, 11, 13, 15) * 3:
+        samples.evaluated(torch.rand(1, 1, side, side))
+    found = validation_of(samples)
+    assert found["together"] == 1.0
+    assert found["rows"] == 12
+    assert found["spread_ratio"] == pytest.approx(0.5, rel=0.1)
+    assert found["shift"] == pytest.approx(0.5 / 0.577, rel=0.15)
+
+
+def test_too_few_images_of_other_sizes_are_not_compared() -> None:
+    samples = trained(torch.rand(500, 1, 8, 8), torch.randint(0, 3, (500,)))
+    samples.evaluated(torch.rand(4, 1, 9, 9))
+    assert "shift" not in validation_of(samples)
+
+
+PARTS = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.out = nn.GRU(5, 8, batch_first=True), nn.Linear(8, 1)
+
+    def loss(self, x, y):
+        return nn.functional.mse_loss(self.out(self.rnn(x)[0][:, -1]), y)
+
+torch.manual_seed(0)
+net = Net()
+optimizer = torch.optim.Adam(net.parameters(), 1e-2)
+make = lambda n: torch.utils.data.TensorDataset(torch.randn(n, 6, 5), torch.randn(n, 1))
+train = torch.utils.data.DataLoader(make(400), batch_size=40, shuffle=True)
+held_out = torch.utils.data.DataLoader(make(160), batch_size=40)
+for epoch in range(4):
+    net.train()
+    for x, y in train:
+        optimizer.zero_grad()
+        net.loss(x, y).backward()
+        optimizer.step()
+    net.eval()
+    for x, y in held_out:
+        with torch.no_grad():
+            print(float(net.loss({inputs}, y)))
+"""
+
+
+@pytest.mark.parametrize(("inputs", "spread"), [("x", 1.0), ("0.2 * x", 0.2)])
+def test_validation_of_a_model_whose_layers_are_called_one_by_one(
+    inputs: str, spread: float, tmp_path: Path
+) -> None:
+    """Neither a call of the whole model nor a loader without gradients shows what is validation."""
+    (tmp_path / "train.py").write_text(PARTS.replace("{inputs}", inputs), encoding="utf-8")
+    record(tmp_path, "rec", "train.py")
+    facts = json.loads((tmp_path / "rec" / "run.json").read_text(encoding="utf-8"))
+    held_out = facts["samples"]["validation"]
+    assert held_out["spread_ratio"] == pytest.approx(spread, rel=0.15)

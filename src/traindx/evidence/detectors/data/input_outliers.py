@@ -6,7 +6,8 @@ whether or not their step was sampled.
 
 A sign while the run is calm: it is trouble when the loss leaps as well, many times above its usual level,
 more than once after the start. Not a number at all is a defect.
-Silent with fewer than 8 batches. Known mistakes: features of long tails (prices, counts) left as they are.
+Silent with fewer than 8 batches, and about targets in reinforcement learning, which the model makes itself.
+Known mistakes: features of long tails (prices, counts) left as they are.
 """
 
 from typing import NamedTuple
@@ -30,7 +31,8 @@ def detect(case: Case, *, times_usual: float = 100.0, full_strength_at: float = 
         step = float(shares.x[int(shares.y.argmax())]) if shares is not None and shares.y.max() > 0 else None
         sentence = f"{max(1, round(bad))} of the sampled batches hold values that are NaN or Inf."
         return Finding(sentence, "silent_defect", "high", step, numbers={"batches": bad})
-    peaks = [extreme for name in _PEAKS if (extreme := _extreme(case, name)) and extreme.ratio >= times_usual]
+    own = ("input_peak",) if "rl" in case.traits else _PEAKS
+    peaks = [extreme for name in own if (extreme := _extreme(case, name)) and extreme.ratio >= times_usual]
     if peaks:
         worst = max(peaks, key=lambda extreme: extreme.ratio)
         article = "an input" if worst.name == "input_peak" else "a target"

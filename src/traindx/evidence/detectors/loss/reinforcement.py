@@ -21,6 +21,8 @@ from traindx.testing.sketch import decay, noisy, run
 
 # A rise of the reward that is none, as a share of the way from its worst to its best values.
 _LITTLE_GAIN = 0.1
+# Value targets that moved: so many times as far from 0, in so many samples.
+_FAR, _SAMPLES = 5.0, 8
 
 
 @Detector("Reward never rises", family="reward")
@@ -31,6 +33,7 @@ def reward_flat(
     min_points: int = 8,
     long_run: int = 60,
     clear_run: int = 24,
+    clear_z: float = 4.0,
     equal_share: float = 0.98,
     z_score: float = 3.0,
     fall_z_score: float = 6.0,
@@ -41,7 +44,8 @@ def reward_flat(
     nothing to learn from: every action is worth the same, or the policy has become one action. *No rise*:
     over a long run ({long_run} values) no stretch lies above the start by more than the noise; when it ends
     clearly below its start, of medium severity, else low, since rewards may take long to come. A clear fall
-    shows within {clear_run} values.
+    ({clear_z} standard errors) shows within {clear_run} values; half as clear a one where the targets of a
+    value function moved far at the same time: it learns, and the policy does not.
 
     Silent when any stretch of the run was clearly better than the start, with fewer than {min_points}
     values, and for preference training, whose rewards are implicit. Known mistakes: a policy that is perfect
@@ -58,14 +62,15 @@ def reward_flat(
         )
         return _finding(reward, words, "low" if middle in (1.0, 100.0) else "medium", 1.0)
     if len(reward) < long_run:
-        if len(reward) < clear_run or not _declines(reward):
+        values = _value_targets(case)
+        if len(reward) < clear_run or not _declines(reward, clear_z if values is None else 0.5 * clear_z):
             return Skipped(f"at least {long_run} values of a reward that varies")
         ends = [
             float(np.median(part)) for part in (reward.y[: len(reward) // 3], reward.y[-len(reward) // 3 :])
         ]
         words = (
             f"The reward falls in {len(reward):,} values: {text(ends[0])} in the first third, "
-            f"{text(ends[1])} in the last."
+            f"{text(ends[1])} in the last" + ("." if values is None else f", while {values}.")
         )
         return _finding(reward, words, "medium", 0.8)
     tenths = np.array_split(reward.y, 10)
@@ -89,13 +94,25 @@ def reward_flat(
     return _finding(reward, words, "medium" if clear else "low", 0.8 if clear else 0.4)
 
 
-def _declines(reward: Curve) -> bool:
+def _value_targets(case: Case) -> str | None:
+    """How far the targets of a value function moved; None where they did not, or were not recorded."""
+    for name in case.names:
+        curve = case.curve(name) if name.startswith("target") and name.endswith("/mean") else None
+        if curve is None or len(curve) < _SAMPLES:
+            continue
+        first, last = float(np.median(curve.y[:3])), float(np.median(curve.y[-3:]))
+        if abs(last) >= _FAR * max(abs(first), 1e-6):
+            return f"its value targets went from {text(first)} to {text(last)}"
+    return None
+
+
+def _declines(reward: Curve, z_score: float) -> bool:
     """Whether the last third lies clearly below the first, and no third in between above it."""
     first, middle, last = (_level(part) for part in np.array_split(reward.y, 3))
     spread = float(np.ptp(reward.y)) or 1.0
     fell = first[0] - last[0]
-    clear = fell > 4.0 * float(np.hypot(first[1], last[1])) and fell > 0.2 * spread
-    return clear and middle[0] <= first[0] and reward.trend.z < -3.0
+    clear = fell > z_score * float(np.hypot(first[1], last[1])) and fell > 0.2 * spread
+    return clear and middle[0] <= first[0] and reward.trend.z < -0.6 * z_score
 
 
 def _level(values: FloatArray) -> tuple[float, float]:
@@ -258,6 +275,10 @@ def cases() -> Cases:
         run({"reward": noisy([20.0] * 300, 0.1)}, traits=("rl",)),
         run({"reward": noisy(np.linspace(20.0, 5.0, 300), 0.5, relative=False)}, traits=("rl",)),
     )
+    worse = noisy([*np.linspace(16.0, 12.0, 12), *[10.5] * 18], 0.1)
+    targets = {"target/mean": np.geomspace(1.0, 900.0, 20)}
+    yield from reward_flat.fires(run({"reward": worse, **targets}, traits=("rl",)))
+    yield from reward_flat.silent(run({"reward": worse[::-1], **targets}, traits=("rl",)))
     rising = noisy(1.0 - decay(200, 1.0, 0.0), 0.1, relative=False)
     yield from reward_flat.silent(run({"reward": rising}, traits=("rl",)))
     yield from reward_flat.silent(

@@ -30,6 +30,8 @@ _TRAINERS = frozenset({"hf-trainer", "llamafactory"})
 # The rates of a fine-tuning: so small at their peak, from less than half of it to hardly anything.
 _TUNING_RATE, _HALF, _GONE = 3e-5, 0.5, 0.05
 _FEW_RATES = 8
+# The share of the way from ln K to ln (K + 1) within which a level is no coincidence.
+_COINCIDES = 0.05
 
 
 @dataclass(frozen=True)
@@ -204,12 +206,14 @@ class Task:
 
 
 def exact_chance(level: float, *, tolerance: float = 2e-4, max_classes: int = 1000) -> Chance | None:
-    """ln K of any K up to `max_classes`, for a level known to four digits."""
+    """ln K of any K up to `max_classes`, for a level known to four digits: where K is large, closer still,
+    or every level would be that of some K."""
     if not 0.6 < level < math.log(max_classes) + 0.01:
         return None
     classes = round(math.exp(level))
     chance = Chance(math.log(classes), f"ln {classes}, what even guesses over {classes} give", classes)
-    return chance if abs(level / chance.level - 1) <= tolerance else None
+    spacing = 1.0 / (classes * chance.level)
+    return chance if abs(level / chance.level - 1) <= min(tolerance, _COINCIDES * spacing) else None
 
 
 def _usual() -> list[Chance]:

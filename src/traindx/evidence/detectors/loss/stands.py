@@ -108,7 +108,8 @@ def loss_frozen(
     run) are identical.
 
     Low when it came to rest: it had fallen by half at least, ever more slowly, with the same data at every
-    step (the whole set at once, L-BFGS), and ends under the loss of a constant answer.
+    step (the whole set at once, L-BFGS), and ends under the loss of a constant answer; or it is next to
+    nothing of its start.
 
     Silent when the log rounds so coarsely that repeats are ordinary, and at exactly zero (see
     loss_masked_nan).
@@ -129,11 +130,14 @@ def loss_frozen(
     )  # fmt: skip
 
 
-def _came_to_rest(values: FloatArray, *, fallen: float = 0.5, near: float = 1e-3) -> bool:
-    """Whether the last moves before the end were a thousandth of a fall by half or more."""
-    if values.size < 8:
-        return False
+def _came_to_rest(
+    values: FloatArray, *, fallen: float = 0.5, near: float = 1e-3, nearly_all: float = 0.95
+) -> bool:
+    """Whether the last moves before the end were a thousandth of a fall by half or more; of a few values,
+    whether next to nothing is left of the first."""
     fall = float(values[0] - values[-1])
+    if values.size < 8:
+        return fall > nearly_all * abs(float(values[0]))
     gaps = np.abs(values[-4:] - values[-1])
     return fall > fallen * abs(float(values[0])) and bool((gaps <= near * fall).all())
 

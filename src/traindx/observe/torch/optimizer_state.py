@@ -28,6 +28,8 @@ class TrackedOptimizer:
         self.own_loss = False
         self.alone = 0
         self.late = False
+        # Whether it was seen if somebody clears its gradients, or that need not be looked at.
+        self.clearing_known = False
         self.rate: float | None = None
         self.groups = 0
         self.highest = 0.0

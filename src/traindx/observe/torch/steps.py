@@ -18,6 +18,7 @@ from traindx.observe.clock import perf_counter
 from traindx.observe.torch.accumulating import AccumulationCounts
 from traindx.observe.torch.by_hand import ByHand
 from traindx.observe.torch.fast_path import ALL_ROWS, Quick
+from traindx.observe.torch.left_gradients import LeftGradients
 from traindx.observe.torch.loss_leaps import LossLeaps
 from traindx.observe.torch.optimizer_state import Hidden, Optimizers, TrackedOptimizer
 from traindx.observe.torch.scalars import Row, limited, scalar, together
@@ -59,6 +60,7 @@ class Steps:
         self.accumulation = AccumulationCounts(watching)
         self.by_hand = ByHand(self)
         self.leaps = LossLeaps(watching)
+        self.left_gradients = LeftGradients(watching)
         self._norm_due = True
         self.quick = Quick(self)
         self.own_seconds = 0.0
@@ -109,6 +111,8 @@ class Steps:
             self._entered = began
             self._finish(self.optimizers.entry_of(self.hidden.optimizer))
         self._take_loss(tensors)
+        if self.left_gradients.following:
+            self.watching.guard("stale gradients", self.left_gradients.backward_begins)
         if self._closure is not None and self.watching.facts.awaits_graph:
             self.watching.guard("facts", self.watching.facts.graph_in_closure)
         self._mark = perf_counter()
@@ -118,6 +122,10 @@ class Steps:
         self._entered = now = perf_counter()
         self._backward += now - self._mark
         self._mark = now
+        if self.left_gradients.following:
+            self.watching.guard("stale gradients", self.left_gradients.backward_ends)
+            self._mark = perf_counter()
+            self.own_seconds += self._mark - now
         if self._inside:
             self._inside = False
             self._finish(self.optimizers.lead)
@@ -158,6 +166,8 @@ class Steps:
             self._optimizer += began - self._mark
         entry = self.optimizers.entry_of(optimizer)
         entry.count += 1
+        if self.left_gradients.due(entry):
+            self.watching.guard("stale gradients", self.left_gradients.step_ends, optimizer, entry)
         if closure and self._norm_due and not self.clips:
             self._read_norm(optimizer)
         if self.watching.sampling:

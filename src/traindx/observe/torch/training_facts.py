@@ -29,7 +29,7 @@ _OF_OPTIMIZER = ("lr", "weight_decay", "schedule", "warmup", "warmup_ratio")
 _OF_TRAINING = (
     *("models", "optimizers", "losses", "loaders", "schedulers", "graph", "reach", "restored"),
     *("classes", "samples", "accumulation", "clipping", "histograms", "tokens", "followers"),
-    *("attention", "moved_axes"),
+    *("attention", "moved_axes", "gradients_cleared"),
 )
 _PHASES_MOST, _PHASES_SAMPLED = 64, 8
 _LOADER_SETTINGS = (("batch_size", "batch_size"), ("train_samples", "samples"), ("workers", "workers"))
@@ -74,6 +74,7 @@ class TrainingFacts:
         if self._loaders:
             self._record_loaders()
         watching.sampler.forget_samples()
+        watching.steps.left_gradients.restart()
         watching.sampler.batches.restart()
 
     def optimizer(self, optimizer: torch.optim.Optimizer, entry: TrackedOptimizer) -> None:

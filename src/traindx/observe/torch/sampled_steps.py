@@ -16,13 +16,14 @@ from traindx.observe.data.token_entropy import TokenEntropy
 from traindx.observe.early_steps import EarlySteps
 from traindx.observe.torch.activation_probe import ActivationProbe
 from traindx.observe.torch.followers import Followers
-from traindx.observe.torch.graph import walk
+from traindx.observe.torch.graph import Graph, walk
 from traindx.observe.torch.histograms import Histograms
 from traindx.observe.torch.layer_probe import LayerProbe
 from traindx.observe.torch.lookahead import lookahead
 from traindx.observe.torch.moved_axes import moved_axes
 from traindx.observe.torch.output_statistics import Answers
 from traindx.observe.torch.sample_prints import SampleFingerprints
+from traindx.observe.torch.softmax_axes import softmax_axes
 from traindx.observe.torch.validation_inputs import Evaluations
 from traindx.observe.untrained import SAMPLES_NEEDED, UntrainedReport
 
@@ -119,15 +120,25 @@ class StepSampler:
             self._groups[f"output{of}"] = {**batches.input_statistics(output.detach()), **numbers}
 
     def read_graph(self, grad_fn: Node | None) -> None:
-        """Before the first backward: views that move an axis, and attention to the tokens to be predicted."""
+        """Before the first backward: views that move an axis, axes of softmaxes, attention to the future."""
         if self.sample_count or grad_fn is None:
             return
         graph = walk(grad_fn, monotonic() + _WALK_SECONDS)
         given = self.activations.given_shape()
         self.recorder.fact("moved_axes", moved_axes(graph, self.watching.names.layer_of, given))
+        self.watching.guard("softmaxes", self._read_softmaxes, graph)
         attention = lookahead(graph, self._target) if self._target is not None else None
         if attention is not None:
             self.recorder.fact("attention", attention)
+
+    def _read_softmaxes(self, graph: Graph) -> None:
+        def layer_of(tensor: torch.Tensor) -> str:
+            if not names.roots:
+                names.refresh(self.watching.constructed.alive())
+            return names.layer_of(tensor)
+
+        names = self.watching.names
+        self.recorder.fact("softmaxes", softmax_axes(graph, layer_of))
 
     def saw_share(self, ratio: float) -> None:
         """How many times what the loss functions gave backward was called on; -1 when the sign is turned."""

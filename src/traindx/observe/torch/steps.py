@@ -166,7 +166,7 @@ class Steps:
             self._optimizer += began - self._mark
         entry = self.optimizers.entry_of(optimizer)
         entry.count += 1
-        if self.left_gradients.due(entry):
+        if not entry.clearing_known and self.left_gradients.due():
             self.watching.guard("stale gradients", self.left_gradients.step_ends, optimizer, entry)
         if closure and self._norm_due and not self.clips:
             self._read_norm(optimizer)

@@ -29,7 +29,7 @@ _OF_OPTIMIZER = ("lr", "weight_decay", "schedule", "warmup", "warmup_ratio")
 _OF_TRAINING = (
     *("models", "optimizers", "losses", "loaders", "schedulers", "graph", "reach", "restored"),
     *("classes", "samples", "accumulation", "clipping", "histograms", "tokens", "followers"),
-    *("attention", "moved_axes", "gradients_cleared"),
+    *("attention", "moved_axes", "softmaxes", "gradients_cleared"),
 )
 _PHASES_MOST, _PHASES_SAMPLED = 64, 8
 _LOADER_SETTINGS = (("batch_size", "batch_size"), ("train_samples", "samples"), ("workers", "workers"))

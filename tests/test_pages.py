@@ -70,6 +70,7 @@ PLACEHOLDERS = set(
     val_best val_best_step val_last classes chance steps_per_epoch epochs wait_share step_s slow_factor
     workers parameters train_samples spikes spike_step loss_scale skipped_share memory_growth
     memory_share creep_factor metric term peak second_best hardly_moved_to
+    uncleared_optimizer softmax softmax_axis class_axis
     """.split()
 )
 HEADINGS = {

@@ -41,7 +41,7 @@ Sizes = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Shares:
+class TargetShares:
     """Of the places that have targets: how many have one class; of the rows along the softmax that have any,
     how many have several, though not everywhere."""
 
@@ -192,7 +192,7 @@ def _is_gate(softmax: Node, graph: Graph) -> bool:
     return False
 
 
-def _shares(target: torch.Tensor, classes: int, axis: int) -> Shares | None:
+def _shares(target: torch.Tensor, classes: int, axis: int) -> TargetShares | None:
     """Whether targets are one of the classes, or one of the places along the softmax."""
     for other in range(target.dim()):
         if other not in (classes, axis):
@@ -206,7 +206,7 @@ def _shares(target: torch.Tensor, classes: int, axis: int) -> Shares | None:
     if not int(rows.sum()):
         return None
     several = rows & ~one_place & ~same
-    return Shares(
+    return TargetShares(
         float((one_class & filled).sum() / filled.sum()), float(several.sum() / rows.sum()), int(rows.sum())
     )
 

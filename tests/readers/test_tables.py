@@ -294,3 +294,14 @@ def test_a_total_of_seconds_is_no_loss(tmp_path: Path) -> None:
     rows = "\n".join(f"{n},{0.5 + n / 100},{30 - n / 30:.2f}" for n in range(30))
     path.write_text(f"epoch,accuracy,total\n{rows}\n")
     assert "loss" not in only_run(traindx.read(path)).series
+
+
+def test_a_list_of_numbers_is_called_like_its_file(tmp_path: Path) -> None:
+    run = only_run(read_text(tmp_path, "train_loss.txt", "[0.9, 0.5, 0.25, NaN, 0.1]"))
+    assert run.series["loss"].values.tolist()[:3] == [0.9, 0.5, 0.25]
+    assert len(run.series["loss"]) == 5
+
+
+@pytest.mark.parametrize(("name", "text"), [("numbers.json", "[1, 2, 3, 4, 5]"), ("loss.json", "[0.9, 0.5]")])
+def test_other_lists_of_numbers_are_no_log(name: str, text: str, tmp_path: Path) -> None:
+    assert not read_text(tmp_path, name, text).runs

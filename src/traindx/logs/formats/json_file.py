@@ -1,11 +1,12 @@
 """One JSON document that holds a training: histories of any shape.
 
 Read are: a list of row objects; an object of lists (`{"loss": [...], "val_loss": [...]}`), nested
-or not; an object of objects keyed by row number, as data frames write them, either way round; data
-frames in split form; TensorBoard's JSON download (`[[wall time, step, value], ...]`); and a single
-object of results when it has a counter and a metric. The single values around a history
-are its configuration. Shorter lists that divide the longest (validation every few epochs) are
-spread over it. A document that is cut off is read up to the cut.
+or not; a list of numbers in a file that is called like a metric; an object of objects keyed by row
+number, as data frames write them, either way round; data frames in split form; TensorBoard's JSON
+download (`[[wall time, step, value], ...]`); and a single object of results when it has a counter and
+a metric. The single values around a history are its configuration. Shorter lists that divide the
+longest (validation every few epochs) are spread over it. A document that is cut off is read up to the
+cut.
 
 A configuration file holds none of these and is left alone.
 """
@@ -27,6 +28,7 @@ from traindx.logs.tables import Table, as_number
 
 _NOT_METRICS = ("package.json", "package-lock.json", "tokenizer.json", "tsconfig.json", "vocab.json")
 Series = dict[str, list[object]]
+_FEWEST = 4
 
 
 def claim(file: File) -> Claim | None:
@@ -67,6 +69,12 @@ def _logs(document: object, file: File) -> Iterator[Log]:
             -1, 3
         )
         yield Log([Column(label, cut[:, 1], cut[:, 2], cut[:, 0])])
+        return
+    if isinstance(document, list) and len(document) >= _FEWEST and not any(map(_nested, document)):
+        # The values of one metric alone: the file's name says which.
+        table = jsons.table_of_lists({PurePath(file.name).stem: document})
+        if table.values and generic.is_training(table):
+            yield from generic.logs(table)
         return
     config: dict[str, object] = {}
     if isinstance(document, Mapping) and not _frame(document):

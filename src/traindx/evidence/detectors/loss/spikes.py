@@ -112,6 +112,56 @@ def loss_spikes_recurring(
     )  # fmt: skip
 
 
+@Detector(
+    "Loss far above its start for long", family="hump", guards=("surrogate",), counts_as="loss_leaps_early"
+)
+def loss_hump(
+    case: Case,
+    loss: Curve,
+    *,
+    hump_ratio: float = 5.0,
+    hump_share: float = 0.04,
+    back_ratio: float = 1.5,
+    min_points: int = 60,
+) -> Detected:
+    """The loss rises far above where it began, stays there for a while, and comes back.
+
+    Compares the typical loss of each stretch with the first and the last level: seen when it is {hump_ratio}
+    times the higher of the two or more over {hump_share} of the run. The training blew up and had to learn
+    again what it knew: that part of the run is lost.
+
+    Silent where the loss does not come back to {back_ratio} times its start (see loss_diverges), where the
+    objective changes on purpose, for reinforcement learning and GANs, and for losses that may be negative.
+    """
+    if not loss.y.min() > 0 or objective_changes(case):
+        return Skipped("a positive loss with an objective that stays the same")
+    steps, levels = loss.coarse.step, loss.coarse.median
+    reference = max(loss.head, loss.tail)
+    high = levels > hump_ratio * reference
+    way = float(steps[-1] - steps[0])
+    if not high.any() or loss.tail > back_ratio * loss.head or way <= 0:
+        return None
+    widths = np.gradient(steps) if steps.size > 1 else np.zeros(1)
+    lost = float(widths[high].sum()) / way
+    if lost < hump_share or int(high.sum()) < 3:
+        return None
+    places = np.flatnonzero(high)
+    first, last = float(steps[places[0]]), float(steps[places[-1]])
+    top = float(levels[high].max())
+    return Finding(
+        f"The loss rises from {loss.head:.4g} to a typical {top:.4g} and lies {times(hump_ratio)} its start "
+        f"or more for {percent(lost)} of the run, from {where(loss, first)} to {where(loss, last)}, before "
+        f"it is back at {loss.tail:.4g}.",
+        "loss_spike",
+        "medium",
+        first,
+        last,
+        loss.name,
+        numbers={"spikes": 1, "spike_step": first, "spike_ratio": top / reference},
+        marks=(first, last),
+    )
+
+
 @Detector("Some batches cost far more", family="odd_batch", explains=("loss_spikes",), guards=("surrogate",))
 def loss_of_some_batches(
     loss: Curve,
@@ -157,6 +207,14 @@ def loss_of_some_batches(
 
 
 def cases() -> Cases:
+    rises, falls = np.geomspace(4.0, 900.0, 30), decay(200, 900.0, 2.0, rate=10)
+    blown_up = noisy([*[4.0] * 100, *rises, *[900.0] * 40, *falls], 0.1)
+    yield from loss_hump.fires(run({"loss": blown_up}))
+    yield from loss_hump.silent(
+        run({"loss": noisy(decay(400, 4.0, 0.5), 0.4)}),
+        run({"loss": [4.0, 30.0, 22.0, *decay(200, 12.0, 0.5)]}),
+        run({"loss": [*[4.0] * 100, *[900.0] * 100]}),
+    )
     odd = np.where(np.arange(120) % 3 == 1, 5000.0, decay(120, 2.0, 0.1))
     yield from loss_of_some_batches.fires(run({"loss": odd}))
     yield from loss_of_some_batches.silent(run({"loss": noisy(decay(120, 2.0, 0.001), 0.5)}))

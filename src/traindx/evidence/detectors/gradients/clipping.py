@@ -97,7 +97,7 @@ def grad_all_clipped(
     falls = loss is not None and len(loss) >= 2 * min_points and loss.course.late_fall > still_falls
     if not falls or case.surrogate or optimizer_family(case) != "sgd" or middle < throttled * clip:
         return finding
-    return replace(finding, symptom="slow_convergence", severity="medium")
+    return replace(finding, symptom="slow_convergence", severity="medium", counts_as="clipping_starves")
 
 
 def _never_clips(case: Case) -> bool:

@@ -7,6 +7,8 @@ import numpy as np
 from traindx.evidence.detector import Case, Cases, Curve, Detected, Detector, Finding, Skipped, stats
 from traindx.evidence.detectors._gradients import loss_harm, positive, scaled
 from traindx.evidence.detectors._number_text import strength, text, times, where
+from traindx.evidence.detectors._pace import work_changes
+from traindx.evidence.detectors._rise import objective_changes
 from traindx.testing.sketch import decay, noisy, run
 
 
@@ -27,8 +29,9 @@ def grad_explodes(
     count. Trouble when it jumps {factor} times and the loss ends clearly above where it was. A jump of
     {factor_without_harm} times that the loss does not mind (clipping caught it) is a sign only.
 
-    Silent about norms in loss-scaler units (grad_scaled). Known mistakes: a rise when learning sets in after
-    a long flat start; the loss then falls, so it is a sign.
+    Silent about norms in loss-scaler units (grad_scaled). A sign only where the task changes at the jump: a
+    logged stage rises, or a recording shows that steps take longer from there on. Known mistakes: a rise when
+    learning sets in after a long flat start; the loss then falls, so it is a sign.
     """
     steps, sizes = positive(grad_norm)
     if sizes.size < min_points:
@@ -41,7 +44,8 @@ def grad_explodes(
         return None
     onset, top = float(steps[jumps[0]]), int(ratios.argmax())
     hurt = loss_harm(case, onset)
-    harmful = hurt is not None and hurt > min_harm
+    staged = objective_changes(case) or work_changes(case, onset)
+    harmful = hurt is not None and hurt > min_harm and not staged
     if not harmful and ratios[top] < factor_without_harm:
         return None
     sustained = float(np.median(sizes[-max(3, sizes.size // 10) :])) >= factor_without_harm * usual

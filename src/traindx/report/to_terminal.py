@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from traindx.report import document as doc
-from traindx.report.charts import Curves, Line
 from traindx.report.document import plain, spans, without_empty
 from traindx.report.layout import Screen, cells, fit, paragraph, table
 from traindx.report.places import kind_of_line
@@ -16,6 +15,7 @@ from traindx.report.text import percent, short, visible
 
 if TYPE_CHECKING:
     from traindx.core.nouns import FloatArray
+    from traindx.report.charts import Curves, Line
 
 INDENT = 12
 _SPACE = re.compile(r"\s+(?!%)")  # a number stays with its per cent sign
@@ -191,6 +191,8 @@ class _Terminal:
 
     def _chart(self, block: doc.Chart) -> Iterator[str]:
         """A line for each of the first curves with its first and last value; below them the marks."""
+        from traindx.report.charts import Curves
+
         if not isinstance(block.drawing, Curves) or not block.sparklines:
             return
         curves = block.drawing

@@ -1,6 +1,4 @@
-"""Rewards and the entropy of a policy."""
-
-from dataclasses import replace
+"""Rewards."""
 
 import numpy as np
 
@@ -19,8 +17,6 @@ from traindx.evidence.detector import (
 from traindx.evidence.detectors._number_text import strength, text, where
 from traindx.testing.sketch import decay, noisy, run
 
-# A rise of the reward that is none, as a share of the way from its worst to its best values.
-_LITTLE_GAIN = 0.1
 # Value targets that moved: so many times as far from 0, in so many samples.
 _FAR, _SAMPLES = 5.0, 8
 
@@ -75,15 +71,15 @@ def reward_flat(
         return _finding(reward, words, "medium", 0.8)
     tenths = np.array_split(reward.y, 10)
     first = np.concatenate(tenths[:1])
-    start, error = _level(first)
-    levels = [_level(part) for part in tenths[1:]]
+    start, error = level_of(first)
+    levels = [level_of(part) for part in tenths[1:]]
     if (
         any(level - start > z_score * float(np.hypot(error, e)) for level, e in levels)
         or reward.trend.z > 2.0
     ):
         return None
     # With one rare success in a long run the noise hides everything.
-    end, end_error = _level(tenths[-1])
+    end, end_error = level_of(tenths[-1])
     fell = start - end > fall_z_score * float(np.hypot(error, end_error)) and reward.trend.z < -4.0
     spread = float(np.ptp(reward.y)) or 1.0
     clear = fell and start - end > 0.2 * spread
@@ -108,14 +104,14 @@ def _value_targets(case: Case) -> str | None:
 
 def _declines(reward: Curve, z_score: float) -> bool:
     """Whether the last third lies clearly below the first, and no third in between above it."""
-    first, middle, last = (_level(part) for part in np.array_split(reward.y, 3))
+    first, middle, last = (level_of(part) for part in np.array_split(reward.y, 3))
     spread = float(np.ptp(reward.y)) or 1.0
     fell = first[0] - last[0]
     clear = fell > z_score * float(np.hypot(first[1], last[1])) and fell > 0.2 * spread
     return clear and middle[0] <= first[0] and reward.trend.z < -0.6 * z_score
 
 
-def _level(values: FloatArray) -> tuple[float, float]:
+def level_of(values: FloatArray) -> tuple[float, float]:
     """The mean of a stretch and its error."""
     spread = max(float(values.std()), stats.noise(values))
     return float(values.mean()), spread / float(np.sqrt(values.size))
@@ -187,88 +183,7 @@ def reward_collapses(
     )
 
 
-@Detector("Policy entropy gone", needs=("entropy|loss/entropy",), family="entropy")
-def entropy_collapses(
-    case: Case,
-    *,
-    left_share: float = 0.05,
-    early_part: float = 0.6,
-    reached_share: float = 0.75,
-    min_points: int = 10,
-) -> Detected:
-    """The entropy of the policy falls to almost nothing.
-
-    A policy without entropy does the same whatever happens: it explores no more and cannot find anything
-    better. Seen when the entropy typically lies below {left_share} of its early level for the last third of
-    the run. An entropy that is logged as a loss (its negative) counts as well.
-
-    A sign where the task is solved; trouble where the entropy was gone within the first {early_part} of the
-    run, the reward has gained nothing since, and its usual value lies below {reached_share} of the way from
-    its worst to its best ones.
-
-    Silent outside reinforcement learning, with fewer than {min_points} values, and for differential
-    entropies, which are negative in good order.
-    """
-    if "rl" not in case.traits:
-        return Skipped("a policy: this is no reinforcement learning")
-    entropy = case.curve("entropy", "loss/entropy")
-    if entropy is None or len(entropy) < max(3, min_points):
-        return Skipped(f"at least {min_points} values of the entropy")
-    values = entropy.y if entropy.name == "entropy" else -entropy.y
-    early = float(values[: max(2, len(entropy) // 20)].max())
-    if early <= 0 or values.min() < -left_share * early:
-        return Skipped("an entropy of discrete actions")
-    last = values[-(len(values) // 3) :]
-    usual, high = (float(np.quantile(last, part)) for part in (0.5, 0.9))
-    if usual > left_share * early or high > 2.0 * left_share * early:
-        return None
-    gone = _since_below(values, 2.0 * left_share * early)
-    onset = float(entropy.x[gone])
-    sentence = (
-        f"The entropy of the policy falls from {text(early)} to {text(usual)} and stays "
-        f"below {text(2.0 * left_share * early)} from {where(entropy, onset)} on: it always does the same."
-    )
-    numbers = {"entropy_first": early, "entropy_last": usual}
-    finding = Finding(sentence, step=onset, end=float(entropy.x[-1]), numbers=numbers)
-    reward = case.part_of("reward")
-    stuck = gone <= early_part * len(values) and reward is not None and len(reward) >= 2 * min_points
-    if reward is None or not stuck or not _gains_nothing(reward, onset, reached_share):
-        return finding
-    words = f"{sentence} The reward has gained nothing since: {text(float(np.median(reward.after(onset))))}."
-    return replace(finding, text=words, symptom="plateau", severity="medium")
-
-
-def _since_below(values: FloatArray, level: float) -> int:
-    """The first place below a level after which at most a tenth lies above it."""
-    above = np.cumsum((values > level)[::-1])[::-1] / np.arange(values.size, 0, -1)
-    return int(((above <= 0.1) & (values <= level)).argmax())
-
-
-def _gains_nothing(reward: Curve, since: float, share: float) -> bool:
-    """Whether the reward is no better at the end than when the entropy was gone, and far from its best."""
-    after = reward.after(since)
-    if after.size < 12:
-        return False
-    first, last = _level(after[: after.size // 3]), _level(after[-(after.size // 3) :])
-    low, high = (float(np.quantile(reward.y, part)) for part in (0.05, 0.95))
-    gained = last[0] - first[0]
-    risen = gained > max(3.0 * float(np.hypot(first[1], last[1])), _LITTLE_GAIN * (high - low))
-    return not risen and float(np.median(after)) < low + share * (high - low)
-
-
 def cases() -> Cases:
-    gone = np.concatenate([decay(60, 1.9, 0.01, rate=12), np.zeros(240)])
-    returns = noisy(
-        np.concatenate([np.linspace(-50.0, 120.0, 60), np.full(240, 120.0)]), 90.0, relative=False
-    )
-    yield from entropy_collapses.fires(
-        run({"entropy": gone, "reward": returns}, traits=("rl",)),
-        run({"loss/entropy": -gone, "reward": returns}, traits=("rl",)),
-    )
-    yield from entropy_collapses.silent(
-        run({"entropy": noisy(np.linspace(1.9, 0.4, 300), 0.05), "reward": returns}, traits=("rl",)),
-        run({"entropy": gone}),
-    )
     yield from reward_flat.fires(
         run({"reward": [-0.8] * 40, "loss": [0.0] * 40}, traits=("rl",)),
         run({"reward": [0.0] * 10}, traits=("rl",)),
@@ -295,12 +210,4 @@ def cases() -> Cases:
         run({"reward": noisy(rises, 0.2)}, traits=("rl",)),
         run({"reward": noisy([*rises, *np.full(20, 20.0), *np.full(60, 190.0)], 0.1)}, traits=("rl",)),
         run({"reward": noisy(np.full(80, 5.0), 0.3)}, traits=("rl",)),
-    )
-    yield from entropy_collapses.fires(
-        run({"entropy": decay(40, 0.7, 1e-5, rate=60), "reward": [-0.8] * 40}, traits=("rl",))
-    )
-    yield from entropy_collapses.silent(
-        run({"entropy": noisy(decay(100, 1.4, 0.4), 0.05), "reward": [0.0] * 100}, traits=("rl",)),
-        run({"entropy": decay(40, 0.7, 1e-5, rate=60)}),
-        run({"entropy": np.linspace(2.0, -1.0, 50), "reward": [0.0] * 50}, traits=("rl",)),
     )

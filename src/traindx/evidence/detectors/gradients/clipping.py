@@ -58,7 +58,7 @@ def grad_all_clipped(
     share the log holds. With Adam and its kin this mostly does no harm, and it is usual in fine-tuning, so
     it is a sign; the further the usual norm lies above the threshold, the stronger. With plain SGD the steps
     are as much shorter as the norm is above the threshold: trouble from {throttled} times on where the loss
-    still falls by {still_falls} within the last third, so that longer steps would have come further.
+    still falls by {still_falls:%} within the last third, so that longer steps would have come further.
 
     Not seen as well in a recording that met no clipping, if its script speaks of none. Silent about norms in
     loss-scaler units (grad_scaled).

@@ -35,7 +35,7 @@ def kl_collapses(
     ({small_kl}) in the last third and what is reconstructed explains nothing of what was given.
 
     Silent for a KL that starts at nothing and grows (annealing), or comes back; where the reconstruction
-    still gets better by {still_learns} after the term was gone, which a decoder that sees nothing of the
+    still gets better by {still_learns:%} after the term was gone, which a decoder that sees nothing of the
     input cannot do; in reinforcement and preference learning, where the KL is a distance to a reference
     policy; and with fewer than {min_points} values. Known mistakes: a KL that is logged with its weight
     falls when the weight is lowered on purpose.

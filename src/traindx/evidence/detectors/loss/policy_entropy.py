@@ -25,11 +25,11 @@ def entropy_collapses(
     """The entropy of the policy falls to almost nothing.
 
     A policy without entropy does the same whatever happens: it explores no more and cannot find anything
-    better. Seen when the entropy typically lies below {left_share} of its early level for the last third of
+    better. Seen when the entropy typically lies below {left_share:%} of its early level for the last third of
     the run. An entropy that is logged as a loss (its negative) counts as well.
 
-    A sign where the task is solved; trouble where the entropy was gone within the first {early_part} of the
-    run, the reward has gained nothing since, and its usual value lies below {reached_share} of the way from
+    A sign where the task is solved; trouble where the entropy was gone within the first {early_part:%} of the
+    run, the reward has gained nothing since, and its usual value lies below {reached_share:%} of the way from
     its worst to its best ones.
 
     Silent outside reinforcement learning, with fewer than {min_points} values, and for differential

@@ -127,7 +127,7 @@ def loss_hump(
     """The loss rises far above where it began, stays there for a while, and comes back.
 
     Compares the typical loss of each stretch with the first and the last level: seen when it is {hump_ratio}
-    times the higher of the two or more over {hump_share} of the run. The training blew up and had to learn
+    times the higher of the two or more over {hump_share:%} of the run. The training blew up and had to learn
     again what it knew: that part of the run is lost.
 
     Silent where the loss does not come back to {back_ratio} times its start (see loss_diverges), where the
